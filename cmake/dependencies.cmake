@@ -1,0 +1,16 @@
+# Every third-party library, found once. Which folder may see it is in src/LAYERS; which Debian package brings it is
+# in .ci/packages.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(simdjson REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(GTest REQUIRED)
+find_package(rapidcheck REQUIRED)
+find_package(Boost 1.81 REQUIRED COMPONENTS json)
+pkg_check_modules(nghttp2 REQUIRED IMPORTED_TARGET libnghttp2)
+pkg_check_modules(mnl REQUIRED IMPORTED_TARGET libmnl)
+pkg_check_modules(nftables REQUIRED IMPORTED_TARGET libnftables)
+pkg_check_modules(fyaml REQUIRED IMPORTED_TARGET libfyaml)

@@ -1,0 +1,39 @@
+# How everything is compiled. Presets choose IPRULE_SANITIZE and the build type; nothing else varies.
+set(CMAKE_CXX_STANDARD 23)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+set(IPRULE_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=")
+option(IPRULE_FUZZ "Link fuzz targets with libFuzzer (clang only) instead of the corpus replayer" OFF)
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+# Warnings are for our own code: an interface that only our targets link.
+add_library(project_warnings INTERFACE)
+target_compile_options(project_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Werror)
+
+if(IPRULE_SANITIZE)
+  add_compile_options(-fsanitize=${IPRULE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${IPRULE_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # Sanitizer instrumentation defeats GCC's flow analysis: these two then warn about code that is right.
+    add_compile_options(-Wno-maybe-uninitialized -Wno-free-nonheap-object)
+  endif()
+endif()
+if(IPRULE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+if(CMAKE_BUILD_TYPE STREQUAL Release)
+  set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+  set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+  add_compile_options(-fstack-protector-strong -fstack-clash-protection -fcf-protection
+    -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -D_GLIBCXX_ASSERTIONS)
+  add_link_options(-Wl,-z,relro,-z,now,-z,noexecstack -pie)
+endif()
