@@ -30,12 +30,10 @@ var programs = map[string]func() int{
 	"etcd":                    func() int { etcdmain.Main(os.Args); return 0 },
 	"kube-apiserver":          cobraProgram(apiserver.NewAPIServerCommand),
 	"kube-controller-manager": cobraProgram(controllermanager.NewControllerManagerCommand),
-	"kube-scheduler":          cobraProgram(scheduler.NewSchedulerCommand),
+	"kube-scheduler":          cobraProgram(func() *cobra.Command { return scheduler.NewSchedulerCommand() }),
 	"kube-proxy":              cobraProgram(proxy.NewProxyCommand),
 	"kubectl":                 cobraProgram(kubectl.NewDefaultKubectlCommand),
-	"kubelet": cobraProgram(func() *cobra.Command {
-		return kubelet.NewKubeletCommand(context.Background())
-	}),
+	"kubelet":                 cobraProgram(func() *cobra.Command { return kubelet.NewKubeletCommand(context.Background()) }),
 }
 
 func main() {
