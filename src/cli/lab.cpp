@@ -40,19 +40,23 @@ status: {{loadBalancer: {{ingress: [{{ip: 203.0.113.45}}, {{ip: "2001:db8:113::4
                      scene.kTable, node.service[0].text(), node.service[1].text());
 }
 
-// Whether the node's kernel has the rules that the manifests ask for, by its own word.
-base::Result<bool> has_rules(const lab::SceneNode& node) {
-  std::size_t found = 0;
-  TRY(node.host->within([&]() -> base::Status {
-    auto engine = TRY(kernel::Engine::open({}));
-    const auto seen = TRY(engine.observe({}));
-    for (const state::Rule& rule : state::state_of(seen).rules) {
-      const bool ours = engine.ownership().owns(rule) && rule.table == lab::Scene::kTable && rule.selector.from;
-      if (ours && std::ranges::find(node.service, rule.selector.from->address()) != node.service.end()) ++found;
-    }
-    return {};
+// How many of the node's Service addresses have a rule of ours, by the kernel's own word.
+base::Result<std::size_t> count_rules(const lab::SceneNode& node) {
+  auto engine = TRY(kernel::Engine::open({}));
+  const auto seen = TRY(engine.observe({}));
+  return static_cast<std::size_t>(std::ranges::count_if(state::state_of(seen).rules, [&](const state::Rule& rule) {
+    return engine.ownership().owns(rule) && rule.table == lab::Scene::kTable && rule.selector.from &&
+           std::ranges::find(node.service, rule.selector.from->address()) != node.service.end();
   }));
-  return found == node.service.size();
+}
+
+base::Result<bool> has_rules(const lab::SceneNode& node) {
+  base::Result<std::size_t> found = 0;
+  TRY(node.host->within([&] {
+    found = count_rules(node);
+    return base::Status();
+  }));
+  return TRY(std::move(found)) == node.service.size();
 }
 
 base::Status wait_for_rules(const lab::SceneNode& node, lab::Process& agent) {
