@@ -23,6 +23,7 @@ std::optional<std::chrono::seconds> seconds(std::string_view text) {
 std::string first_part(std::string_view text) {
   std::string out(text.substr(0, kQuoted));
   std::ranges::replace_if(out, [](char c) { return c < ' ' || c == 0x7f; }, ' ');
+  while (out.ends_with(' ')) out.pop_back();
   return out;
 }
 

@@ -62,8 +62,9 @@ void ListWatch::failed(const Error& error, base::TimePoint now) {
     return;
   }
   if (error.fault() == Fault::expired || is_too_large(error)) {
-    must_list_ = true;
-    consistent_ = true;
+    const bool first = !consistent_;
+    must_list_ = consistent_ = true;
+    if (first) return;  // The server is well and tells us what to do: do it at once, but not again and again.
   }
   back_off(error, now);
 }
@@ -76,7 +77,7 @@ void ListWatch::opened(base::TimePoint now) {
     sink_.begin_list();
     listing_ = true;
   } else {
-    sink_.trouble({});
+    all_is_well();
     sink_.settle();
   }
 }
@@ -87,7 +88,7 @@ bool ListWatch::heard(std::string_view bytes, base::TimePoint now) {
   const auto useful = take_events();
   if (!useful) failed(useful.error(), now);
   sink_.settle();
-  return useful && *useful;
+  return useful.has_value();
 }
 
 void ListWatch::ended(base::TimePoint now) {
@@ -115,6 +116,7 @@ base::Status ListWatch::take_page(std::string_view body) {
   const auto meta = root["metadata"];
   const auto version_text = TRY(meta["resourceVersion"].string());
   const auto version = TRY(parse_version(version_text));
+  if (version >= version_) fell_back_ = false;  // One such page refutes the suspicion, whatever becomes of its list.
   for (const auto& item : TRY(root["items"].items_or_none())) {
     const auto object = item.as_root();
     const auto identity = TRY(identify(object));
@@ -124,26 +126,22 @@ base::Status ListWatch::take_page(std::string_view body) {
   return page_token_.empty() ? finish_list(version) : base::Status();
 }
 
-Result<bool> ListWatch::take_events() {
-  for (;;) {
-    const auto document = TRY(framer_.next());
-    if (!document) return true;
+Result<void> ListWatch::take_events() {
+  while (const auto document = TRY(framer_.next())) {
     const auto event = TRY(decode_event(reader_, *document));
-    if (!TRY(take_event(event))) return false;
+    TRY(take_event(event));
   }
+  return {};
 }
 
-Result<bool> ListWatch::take_event(const Event& event) {
+Result<void> ListWatch::take_event(const Event& event) {
   spoke_ = true;
   switch (event.type) {
     case Event::Type::error:
       return std::unexpected(error_of(*event.status));
     case Event::Type::bookmark:
-      if (initial_ && !event.ends_initial) return true;
-      if (initial_) {
-        TRY(finish_list(event.identity.version));
-        return true;
-      }
+      if (initial_ && !event.ends_initial) return {};
+      if (initial_) return finish_list(event.identity.version);
       break;
     case Event::Type::added:
     case Event::Type::modified:
@@ -153,10 +151,10 @@ Result<bool> ListWatch::take_event(const Event& event) {
       sink_.remove(event.identity);
       break;
   }
-  if (initial_) return true;  // Initial events come in no order: their versions say nothing.
+  if (initial_) return {};  // Initial events come in no order: their versions say nothing.
   version_ = std::max(version_, event.identity.version);
   sink_.reached(version_);
-  return true;
+  return {};
 }
 
 base::Status ListWatch::finish_list(std::uint64_t version) {
@@ -173,7 +171,7 @@ base::Status ListWatch::finish_list(std::uint64_t version) {
   must_list_ = consistent_ = fell_back_ = page_once_ = listing_ = initial_ = false;
   page_token_.clear();
   sink_.end_list(version);
-  sink_.trouble({});
+  all_is_well();
   return {};
 }
 
@@ -188,8 +186,14 @@ void ListWatch::back_off(const Error& error, base::TimePoint now) {
   failed_at_ = now;
   const auto asked = error.status && error.status->retry_after ? *error.status->retry_after : 0s;
   resume_at_ = now + asked + backoff_.next();
-  sink_.trouble(error);
+  ++failures_;
+  sink_.trouble(trouble_ = error);
   sink_.settle();
+}
+
+void ListWatch::all_is_well() {
+  trouble_.reset();
+  sink_.trouble({});
 }
 
 std::chrono::seconds ListWatch::draw_timeout() {

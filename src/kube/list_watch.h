@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -54,13 +55,18 @@ class ListWatch {
   void silent(base::TimePoint now);                         // quiet_until() has passed.
   base::TimePoint quiet_until() const;                      // How long to wait for the stream's next bytes.
 
+  // Why nothing new comes at present, and how often that has begun anew.
+  const std::optional<base::Error>& trouble() const { return trouble_; }
+  std::uint64_t failures() const { return failures_; }
+
  private:
   base::Status take_page(std::string_view body);
-  Result<bool> take_events();  // False: the stream is of no more use.
-  Result<bool> take_event(const Event& event);
+  Result<void> take_events();
+  Result<void> take_event(const Event& event);
   base::Status finish_list(std::uint64_t version);
   void drop_list();
   void back_off(const Error& error, base::TimePoint now);
+  void all_is_well();
   std::chrono::seconds draw_timeout();
 
   const Options options_;
@@ -89,6 +95,8 @@ class ListWatch {
 
   base::TimePoint resume_at_{};
   base::TimePoint failed_at_{};
+  std::uint64_t failures_ = 0;
+  std::optional<base::Error> trouble_;
 };
 
 }  // namespace kube

@@ -23,19 +23,18 @@ class Talk {
 
   void operator()(const ListWatch::List& list) {
     const auto page = client_.list(resource_, list.request, within(kAnswerTime, stop_));
-    if (page) {
-      steps_.listed(*page, now());
-    } else {
-      fail(page.error());
-    }
+    if (!page) return fail(page.error());
+    steps_.listed(*page, now());
+    tell();
   }
 
   void operator()(const ListWatch::Watch& watch) {
     auto stream = client_.watch(resource_, watch.request, within(kAnswerTime, stop_));
     if (!stream) return fail(stream.error());
     steps_.opened(now());
-    while (listen(*stream)) {
-    }
+    tell();
+    while (listen(*stream)) tell();
+    tell();
   }
 
  private:
@@ -54,14 +53,28 @@ class Talk {
 
   void fail(const Error& error) {
     if (stop_.stop_requested()) return;
-    base::log::warning("watching failed, will try again", {{"resource", resource_.text()}, {"error", error.message()}});
     steps_.failed(error, now());
+    tell();
+  }
+
+  // Each failure once, and the end of the last one.
+  void tell() {
+    if (steps_.failures() != told_) {
+      base::log::warning("watch failed, will try again",
+                         {{"resource", resource_.text()}, {"error", steps_.trouble()->message()}});
+    } else if (troubled_ && !steps_.trouble()) {
+      base::log::info("watch works again", {{"resource", resource_.text()}});
+    }
+    told_ = steps_.failures();
+    troubled_ = steps_.trouble().has_value();
   }
 
   Client& client_;
   const Resource& resource_;
   ListWatch& steps_;
   std::stop_token stop_;
+  std::uint64_t told_ = 0;
+  bool troubled_ = false;
 };
 
 }  // namespace
