@@ -1,0 +1,131 @@
+#include "kernel/netlink/socket.h"
+
+#include <algorithm>
+#include <linux/netlink.h>
+#include <sys/socket.h>
+
+#include "kernel/netlink/ack.h"
+
+namespace kernel {
+namespace {
+
+// Requests in flight. The kernel does them inside send() and queues one ack each, of which the default receive buffer
+// holds some 250.
+constexpr std::size_t kWindow = 128;
+constexpr std::size_t kWindowBytes = std::size_t{64} << 10U;
+
+std::unexpected<base::Error> unfit() {
+  return base::fail(base::Fault::invalid, "request does not fit into a netlink message");
+}
+
+}  // namespace
+
+base::Result<Socket> Socket::open(Bus bus, std::chrono::milliseconds patience) {
+  Endpoint endpoint = TRY(Endpoint::open(bus));
+  TRY(endpoint.set_option(SOL_NETLINK, NETLINK_EXT_ACK, 1));
+  TRY(endpoint.set_option(SOL_NETLINK, NETLINK_CAP_ACK, 1));
+  if (bus == Bus::route) TRY(endpoint.set_option(SOL_NETLINK, NETLINK_GET_STRICT_CHK, 1));
+  return Socket(std::move(endpoint), patience);
+}
+
+base::Result<std::span<const std::byte>> Socket::receive() {
+  const auto datagram = TRY(endpoint_.receive(std::chrono::steady_clock::now() + patience_));
+  if (!datagram) return base::fail(base::Fault::timeout, "the kernel did not answer in time");
+  return *datagram;
+}
+
+base::Status Socket::transact(Message message, const Visit& visit) {
+  if (!message.fits()) return unfit();
+  message.stamp(++sequence_, NLM_F_ACK);
+  TRY(endpoint_.send(message.bytes()));
+  base::Status visited;
+  while (true) {
+    std::span<const std::byte> rest = TRY(receive());
+    while (!rest.empty()) {
+      const Received received = TRY(next_message(rest));
+      if (received.sequence != sequence_) continue;  // A late answer to a request that was given up.
+      if (received.type == NLMSG_ERROR) {
+        TRY(decode_answer(received));
+        return visited;
+      }
+      if (visit && visited) visited = visit(received);
+    }
+  }
+}
+
+std::vector<base::Status> Socket::transact_all(std::span<Message> messages, std::stop_token stop) {
+  std::vector<base::Status> out(messages.size());
+  std::size_t done = 0;
+  while (done < messages.size() && !stop.stop_requested()) {
+    done += transact_window(messages.subspan(done), std::span(out).subspan(done));
+  }
+  std::fill(out.begin() + static_cast<std::ptrdiff_t>(done), out.end(),
+            base::fail(base::Fault::cancelled, "stopped before this request"));
+  return out;
+}
+
+std::size_t Socket::transact_window(std::span<Message> messages, std::span<base::Status> out) {
+  const std::uint32_t first = sequence_ + 1;
+  std::vector<std::byte> batch;
+  std::vector<bool> answered;
+  for (Message& message : messages) {
+    const auto bytes = message.bytes();
+    if (!answered.empty() && (answered.size() == kWindow || batch.size() + bytes.size() > kWindowBytes)) break;
+    message.stamp(++sequence_, NLM_F_ACK);
+    answered.push_back(!message.fits());
+    if (message.fits()) {
+      batch.resize(NLMSG_ALIGN(batch.size()));
+      batch.insert(batch.end(), bytes.begin(), bytes.end());
+    } else {
+      out[answered.size() - 1] = unfit();
+    }
+  }
+  const std::size_t count = answered.size();
+  base::Status status = batch.empty() ? base::Status{} : endpoint_.send(batch);
+  if (status) status = collect_acks(first, out.first(count), answered);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!answered[i]) out[i] = status;
+  }
+  return count;
+}
+
+base::Status Socket::collect_acks(std::uint32_t first, std::span<base::Status> out, std::vector<bool>& answered) {
+  auto missing = std::ranges::count(answered, false);
+  while (missing > 0) {
+    std::span<const std::byte> rest = TRY(receive());
+    while (!rest.empty()) {
+      const Received received = TRY(next_message(rest));
+      const std::size_t index = received.sequence - first;
+      if (received.type != NLMSG_ERROR || index >= out.size() || answered[index]) continue;
+      out[index] = decode_answer(received);
+      answered[index] = true;
+      --missing;
+    }
+  }
+  return {};
+}
+
+base::Result<Socket::Dump> Socket::dump(Message message, const Visit& visit) {
+  if (!message.fits()) return unfit();
+  message.stamp(++sequence_, NLM_F_DUMP);
+  TRY(endpoint_.send(message.bytes()));
+  Dump seen;
+  base::Status visited;
+  while (true) {
+    std::span<const std::byte> rest = TRY(receive());
+    while (!rest.empty()) {
+      const Received received = TRY(next_message(rest));
+      if (received.sequence != sequence_) continue;
+      seen.interrupted = seen.interrupted || (received.flags & NLM_F_DUMP_INTR) != 0;
+      seen.filtered = seen.filtered || (received.flags & NLM_F_DUMP_FILTERED) != 0;
+      if (received.type == NLMSG_DONE || received.type == NLMSG_ERROR) {
+        TRY(decode_answer(received));
+        TRY(std::move(visited));
+        return seen;
+      }
+      if (visited) visited = visit(received);  // The rest is still read: the kernel refuses a second dump until then.
+    }
+  }
+}
+
+}  // namespace kernel
