@@ -31,7 +31,11 @@ int main(int argc, char** argv) {
   std::filesystem::path kubeconfig;
   app.set_version_flag("--version", base::version_text("iprule-controller"));
   app.add_option("--kubeconfig", kubeconfig, "Kubeconfig file; without it KUBECONFIG or the pod's account counts");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
 
   if (const auto done = run(kubeconfig); !done) {
     base::log::error("cannot run", {{"reason", done.error().message()}});

@@ -1,12 +1,11 @@
 #include "agent/folder_watch.h"
 
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <sys/inotify.h>
-
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
 
 #include <fmt/format.h>
 

@@ -1,10 +1,9 @@
 #include "agent/folder_watch.h"
 
-#include <unistd.h>
-
 #include <array>
 #include <filesystem>
 #include <string>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 

@@ -68,7 +68,8 @@ base::Result<Manifests> read_manifests(const std::filesystem::path& folder) {
   std::ranges::sort(files);
   Manifests manifests;
   for (const auto& file : files) {
-    TRY(add_manifests(manifests, file.filename().native(), TRY(base::read_file(file))));
+    const std::string text = TRY(base::read_file(file));
+    TRY(add_manifests(manifests, file.filename().native(), text));
   }
   return manifests;
 }

@@ -46,7 +46,8 @@ TEST(Manifests, an_error_names_file_document_and_field) {
             "x.yaml: document 2: spec.table: expected a number, found a string");
   EXPECT_EQ(error_of("kind: IPRul\nmetadata: {name: b}"),
             "x.yaml: document 1: kind: \"IPRul\" is not read here; use IPRule or Service");
-  EXPECT_EQ(error_of(std::string(kRule) + "---" + std::string(kRule)), "x.yaml: document 2: IPRule public is there twice");
+  EXPECT_EQ(error_of(std::string(kRule) + "---" + std::string(kRule)),
+            "x.yaml: document 2: IPRule public is there twice");
 }
 
 TEST(Manifests, a_folder_that_is_not_there_is_an_error_and_not_an_empty_one) {

@@ -1,8 +1,7 @@
 #include "agent/node_loop.h"
 
-#include <unistd.h>
-
 #include <algorithm>
+#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
