@@ -2,6 +2,8 @@
 // rights its role gives and nothing more, and a network namespace as the node. What the kernel holds is read with `ip`.
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,6 +59,9 @@ class ServiceRules : public testing::Test {
       ASSERT_TRUE(cluster.kubectl({"create", "serviceaccount", name}));
       ASSERT_TRUE(cluster.kubectl({"create", "clusterrolebinding", name, "--clusterrole=" + name + "-role",
                                    "--serviceaccount=default:" + name}));
+      const auto credentials = cluster.service_account("default", name);
+      ASSERT_TRUE(credentials) << credentials.error().message();
+      kubeconfigs_[name] = cluster.kubeconfig(*credentials);
     }
     ASSERT_TRUE(cluster.kubectl({"wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"}));
   }
@@ -76,7 +81,8 @@ class ServiceRules : public testing::Test {
   }
 
   void TearDown() override {
-    kubectl({"delete", "service,iprule", "--all", "--ignore-not-found", "--field-selector=metadata.name!=kubernetes"});
+    kubectl({"delete", "iprule", "--all"});
+    kubectl({"delete", "service", "frontend", "--ignore-not-found"});
     if (!HasFailure()) return;
     if (controller_) fmt::print(stderr, "--- controller\n{}\n", controller_->errors());
     if (agent_ != nullptr) fmt::print(stderr, "--- agent\n{}\n", agent_->errors());
@@ -84,22 +90,16 @@ class ServiceRules : public testing::Test {
 
   void start_controller() {
     auto started =
-        testbed::Process::start({.arguments = {IPRULE_CONTROLLER, "--kubeconfig", kubeconfig_of("manager").native()}});
+        testbed::Process::start({.arguments = {IPRULE_CONTROLLER, "--kubeconfig", kubeconfigs_["manager"].native()}});
     ASSERT_TRUE(started) << started.error().message();
     controller_.emplace(*std::move(started));
   }
 
   void start_agent() {
-    auto started = node_->start({.arguments = {IPRULE_AGENT, "--kubeconfig", kubeconfig_of("agent").native()},
+    auto started = node_->start({.arguments = {IPRULE_AGENT, "--kubeconfig", kubeconfigs_["agent"].native()},
                                  .environment = {"NODE_NAME=worker-1"}});
     ASSERT_TRUE(started) << started.error().message();
     agent_ = *started;
-  }
-
-  std::filesystem::path kubeconfig_of(const std::string& account) {
-    const auto credentials = cluster_.service_account("default", account);
-    EXPECT_TRUE(credentials) << credentials.error().message();
-    return cluster_.kubeconfig(*credentials);
   }
 
   std::string kubectl(std::vector<std::string> arguments, std::string input = {}) {
@@ -143,6 +143,7 @@ class ServiceRules : public testing::Test {
     return eventually("our rules are gone", kBound, [&] { return !rules().contains("proto 183"); });
   }
 
+  inline static std::map<std::string, std::filesystem::path> kubeconfigs_;
   testbed::Cluster& cluster_ = testbed::shared_cluster();
   std::optional<lab::World> world_;
   lab::Host* node_ = nullptr;
