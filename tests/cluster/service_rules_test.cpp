@@ -195,7 +195,7 @@ TEST_F(ServiceRules, without_an_api_server_the_rules_stay_and_are_still_repaired
   agent_->kill();
   start_agent();  // A start without any answer from the API knows nothing, and so it touches nothing.
   ASSERT_TRUE(eventually("the new agent has found that the API server is away", kBound,
-                         [&] { return !agent_->errors().empty() && agent_->running(); }));
+                         [&] { return agent_->errors().contains("watch failed"); }));
   EXPECT_THAT(rules(), HasSubstr(line(addresses[0])));
 
   ASSERT_TRUE(cluster_.api_server().restart());
