@@ -148,7 +148,8 @@ void walk(const json::Value& schema, const std::string& path, bool is_required, 
 
 template <typename Kind>
 void compare() {
-  const auto file = std::filesystem::path(IPRULE_CRDS) / fmt::format("{}_{}.yaml", kGroup, Kind::kPlural);
+  const auto file =
+      std::filesystem::path(IPRULE_SOURCE_DIR) / "config/crd/bases" / fmt::format("{}_{}.yaml", kGroup, Kind::kPlural);
   const auto documents = json::from_yaml(base::read_file(file).value()).value();
   ASSERT_EQ(documents.size(), 1U);
   json::Reader reader;
