@@ -7,6 +7,7 @@
 
 #include "lab/scene.h"
 #include "lab/world.h"
+#include "testbed/assert_ok.h"
 #include "testbed/cluster.h"
 #include "testbed/eventually.h"
 #include "testbed/join.h"
@@ -24,12 +25,6 @@ using lab::UplinkCount;
 
 constexpr auto kBound = 120s;
 constexpr int kRequests = 5;
-
-#define ASSERT_OK(expression)                        \
-  do {                                               \
-    const auto& status = (expression);               \
-    ASSERT_TRUE(status) << status.error().message(); \
-  } while (false)
 
 // A Service with one VIP per family whose only endpoint is the scene's pod.
 std::string manifests(const SceneNode& node) {
