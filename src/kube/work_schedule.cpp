@@ -5,7 +5,7 @@
 
 namespace kube {
 
-void WorkSchedule::add(const Key& key) {
+void WorkSchedule::add(const WorkKey& key) {
   if (closed_) return;
   Entry& entry = entries_[key];
   switch (entry.place) {
@@ -19,7 +19,7 @@ void WorkSchedule::add(const Key& key) {
   }
 }
 
-void WorkSchedule::add_at(const Key& key, base::TimePoint due) {
+void WorkSchedule::add_at(const WorkKey& key, base::TimePoint due) {
   if (closed_) return;
   Entry& entry = entries_[key];
   if (entry.due && *entry.due <= due) return;
@@ -28,14 +28,14 @@ void WorkSchedule::add_at(const Key& key, base::TimePoint due) {
   delays_.emplace(due, key);
 }
 
-void WorkSchedule::retry(const Key& key, base::TimePoint now) {
+void WorkSchedule::retry(const WorkKey& key, base::TimePoint now) {
   if (closed_) return;
   const base::Duration own = own_delay(entries_[key].failures++);
   ++retries_;
   add_at(key, now + std::max(own, shared_delay(now)));
 }
 
-void WorkSchedule::forget(const Key& key) {
+void WorkSchedule::forget(const WorkKey& key) {
   const auto found = entries_.find(key);
   if (found == entries_.end()) return;
   found->second.failures = 0;
@@ -51,17 +51,17 @@ void WorkSchedule::close() {
   }
 }
 
-std::optional<Key> WorkSchedule::take(base::TimePoint now) {
+std::optional<WorkKey> WorkSchedule::take(base::TimePoint now) {
   end_delays(now);
   if (ready_.empty()) return std::nullopt;
-  Key key = std::move(ready_.front());
+  WorkKey key = std::move(ready_.front());
   ready_.pop_front();
   entries_.at(key).place = Place::taken;
   ++taken_;
   return key;
 }
 
-void WorkSchedule::done(const Key& key) {
+void WorkSchedule::done(const WorkKey& key) {
   const auto found = entries_.find(key);
   if (found == entries_.end() || found->second.place != Place::taken) std::abort();  // A worker ends what it took.
   Entry& entry = found->second;
@@ -83,7 +83,7 @@ WorkSchedule::Counts WorkSchedule::counts() const {
   return {.adds = adds_, .retries = retries_, .ready = ready_.size(), .delayed = delays_.size(), .taken = taken_};
 }
 
-void WorkSchedule::make_ready(const Key& key, Entry& entry) {
+void WorkSchedule::make_ready(const WorkKey& key, Entry& entry) {
   entry.place = Place::ready;
   ready_.push_back(key);
   ++adds_;
@@ -91,14 +91,14 @@ void WorkSchedule::make_ready(const Key& key, Entry& entry) {
 
 void WorkSchedule::end_delays(base::TimePoint now) {
   while (!delays_.empty() && delays_.begin()->first <= now) {
-    const Key key = std::move(delays_.extract(delays_.begin()).value().second);
+    const WorkKey key = std::move(delays_.extract(delays_.begin()).value().second);
     entries_.at(key).due.reset();
     add(key);
   }
 }
 
 // A key that waits for nothing and has no failures to remember costs nothing.
-void WorkSchedule::drop_if_idle(const Key& key) {
+void WorkSchedule::drop_if_idle(const WorkKey& key) {
   const auto found = entries_.find(key);
   const Entry& entry = found->second;
   if (entry.place == Place::nowhere && !entry.due && entry.failures == 0) entries_.erase(found);

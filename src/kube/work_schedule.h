@@ -12,7 +12,7 @@
 
 namespace kube {
 
-using Key = std::string;  // "namespace/name", or whatever a controller works on.
+using WorkKey = std::string;  // The text of an object's key, or whatever a controller works on.
 
 struct WorkTuning {
   base::Duration first_retry = std::chrono::milliseconds(5);
@@ -43,14 +43,14 @@ class WorkSchedule {
 
   explicit WorkSchedule(const WorkTuning& tuning = {}) : tuning_(tuning) {}
 
-  void add(const Key& key);
-  void add_at(const Key& key, base::TimePoint due);
-  void retry(const Key& key, base::TimePoint now);
-  void forget(const Key& key);
+  void add(const WorkKey& key);
+  void add_at(const WorkKey& key, base::TimePoint due);
+  void retry(const WorkKey& key, base::TimePoint now);
+  void forget(const WorkKey& key);
   void close();
 
-  std::optional<Key> take(base::TimePoint now);
-  void done(const Key& key);  // Of a key that was taken.
+  std::optional<WorkKey> take(base::TimePoint now);
+  void done(const WorkKey& key);  // Of a key that was taken.
 
   // When take() may give something although nobody calls anything else: the first delay to end.
   std::optional<base::TimePoint> next_due() const;
@@ -65,17 +65,17 @@ class WorkSchedule {
     unsigned failures = 0;
   };
 
-  void make_ready(const Key& key, Entry& entry);
+  void make_ready(const WorkKey& key, Entry& entry);
   void end_delays(base::TimePoint now);
-  void drop_if_idle(const Key& key);
+  void drop_if_idle(const WorkKey& key);
   base::Duration own_delay(unsigned failures) const;
   base::Duration shared_delay(base::TimePoint now);
 
   WorkTuning tuning_;
   bool closed_ = false;
-  std::unordered_map<Key, Entry> entries_;
-  std::deque<Key> ready_;
-  std::set<std::pair<base::TimePoint, Key>> delays_;
+  std::unordered_map<WorkKey, Entry> entries_;
+  std::deque<WorkKey> ready_;
+  std::set<std::pair<base::TimePoint, WorkKey>> delays_;
   base::TimePoint next_retry_slot_ = base::TimePoint::min();
   std::uint64_t adds_ = 0;
   std::uint64_t retries_ = 0;

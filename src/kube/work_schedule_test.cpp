@@ -28,19 +28,19 @@ struct Model {
     int failures = 0;
   };
   WorkTuning tuning;
-  std::map<Key, Row> rows;
+  std::map<WorkKey, Row> rows;
   std::vector<base::TimePoint> retry_slots;  // Every one ever given.
   int order = 0;
   bool closed = false;
 
-  void add(const Key& key) {
+  void add(const WorkKey& key) {
     Row& row = rows[key];
     if (closed) return;
     if (row.taken) row.again = true;
     if (!row.taken && row.ready_since == 0) row.ready_since = ++order;
   }
 
-  void add_at(const Key& key, base::TimePoint due) {
+  void add_at(const WorkKey& key, base::TimePoint due) {
     if (!closed) rows[key].wishes.push_back(due);
   }
 
@@ -53,7 +53,7 @@ struct Model {
     return std::max(tokens_from, now);
   }
 
-  void retry(const Key& key, base::TimePoint now) {
+  void retry(const WorkKey& key, base::TimePoint now) {
     if (closed) return;
     const double wanted = 5.0 * std::pow(2.0, rows[key].failures++);
     const auto own = wanted >= 60'000 ? base::Duration(60s) : std::chrono::milliseconds(std::lround(wanted));
@@ -65,7 +65,7 @@ struct Model {
     for (auto& [key, row] : rows) row.wishes.clear();
   }
 
-  std::optional<Key> take(base::TimePoint now) {
+  std::optional<WorkKey> take(base::TimePoint now) {
     while (const auto due = next_due()) {
       if (*due > now) break;
       for (auto& [key, row] : rows) {
@@ -75,7 +75,7 @@ struct Model {
       }
     }
     Row* first = nullptr;
-    Key name;
+    WorkKey name;
     for (auto& [key, row] : rows) {
       if (row.ready_since == 0 || (first != nullptr && first->ready_since < row.ready_since)) continue;
       first = &row;
@@ -87,7 +87,7 @@ struct Model {
     return name;
   }
 
-  void done(const Key& key) {
+  void done(const WorkKey& key) {
     Row& row = rows[key];
     row.taken = false;
     if (std::exchange(row.again, false)) row.ready_since = ++order;
@@ -126,7 +126,7 @@ class Comparison {
   explicit Comparison(const WorkTuning& tuning) : schedule_(tuning) { model_.tuning = tuning; }
 
   void run(const Step& step) {
-    const Key key(1, static_cast<char>('a' + step.key));
+    const WorkKey key(1, static_cast<char>('a' + step.key));
     switch (step.kind) {
       case Step::add:
         schedule_.add(key);
@@ -185,7 +185,7 @@ class Comparison {
   WorkSchedule schedule_;
   Model model_;
   base::TimePoint now_ = kStart;
-  std::vector<Key> taken_;
+  std::vector<WorkKey> taken_;
 };
 
 TEST(WorkSchedule, every_run_of_steps_behaves_as_the_laws_say) {

@@ -2,15 +2,15 @@
 
 namespace kube {
 
-void WorkQueue::add(const Key& key) {
+void WorkQueue::add(const WorkKey& key) {
   schedule_.change([&](WorkSchedule& schedule) { schedule.add(key); });
 }
 
-void WorkQueue::add_after(const Key& key, base::Duration delay) {
+void WorkQueue::add_after(const WorkKey& key, base::Duration delay) {
   schedule_.change([&](WorkSchedule& schedule) { schedule.add_at(key, clock_.now() + delay); });
 }
 
-std::optional<Key> WorkQueue::take(std::stop_token stop) {
+std::optional<WorkKey> WorkQueue::take(std::stop_token stop) {
   const auto take_one = [&](WorkSchedule& schedule) {
     if (stop.stop_requested()) schedule.close();
     return schedule.take(clock_.now());
@@ -18,7 +18,7 @@ std::optional<Key> WorkQueue::take(std::stop_token stop) {
   return schedule_.wait(stop, take_one, [](const WorkSchedule& schedule) { return schedule.next_due(); });
 }
 
-void WorkQueue::done(const Key& key, const Next& next) {
+void WorkQueue::done(const WorkKey& key, const Next& next) {
   schedule_.change([&](WorkSchedule& schedule) {
     if (next.when() == Next::When::retry) {
       schedule.retry(key, clock_.now());

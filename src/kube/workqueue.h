@@ -20,11 +20,11 @@ class WorkQueue {
  public:
   explicit WorkQueue(const WorkTuning& tuning = {}) : schedule_(tuning) {}
 
-  void add(const Key& key);
-  void add_after(const Key& key, base::Duration delay);
+  void add(const WorkKey& key);
+  void add_after(const WorkKey& key, base::Duration delay);
 
-  std::optional<Key> take(std::stop_token stop);  // None: stopped and drained.
-  void done(const Key& key, const Next& next);
+  std::optional<WorkKey> take(std::stop_token stop);  // None: stopped and drained.
+  void done(const WorkKey& key, const Next& next);
 
   WorkSchedule::Counts counts() const;
 
