@@ -51,9 +51,11 @@ class Elector {
   void failed(base::TimePoint now);
 
   bool leading(base::TimePoint now) const;
+  std::optional<base::TimePoint> held_until() const { return held_until_; }  // While leading, unless renewed.
   const std::optional<Lease>& seen() const { return seen_; }
+  bool current() const { return current_; }  // Nothing has failed since seen() was seen.
 
-  // What to write to let others take over at once, if there is a claim to give up; no longer leading then.
+  // What to write to let others take over at once, if there is a current claim to give up; no longer leading then.
   std::optional<Lease> release(base::TimePoint now, const std::string& wall);
 
  private:

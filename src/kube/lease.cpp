@@ -10,7 +10,11 @@ namespace {
 
 void encode_spec(json::Object& out, const Lease& lease) {
   out.object("spec", [&](json::Object& spec) {
-    spec.put("holderIdentity", lease.holder);
+    if (lease.holder.empty()) {
+      spec.put_null("holderIdentity");  // The server refuses an empty one.
+    } else {
+      spec.put("holderIdentity", lease.holder);
+    }
     spec.put("leaseDurationSeconds", lease.duration.count());
     spec.put("acquireTime", lease.acquired);
     spec.put("renewTime", lease.renewed);

@@ -33,7 +33,7 @@ TEST(Lease, a_claim_carries_the_version_it_replaces) {
   Lease lease;
   lease.resource_version = "77";
   EXPECT_EQ(encode_claim(lease),
-            R"({"metadata":{"resourceVersion":"77"},"spec":{"holderIdentity":"","leaseDurationSeconds":0,)"
+            R"({"metadata":{"resourceVersion":"77"},"spec":{"holderIdentity":null,"leaseDurationSeconds":0,)"
             R"("acquireTime":"","renewTime":"","leaseTransitions":0}})");
 }
 
