@@ -32,7 +32,7 @@ void WorkSchedule::retry(const WorkKey& key, base::TimePoint now) {
   if (closed_) return;
   const base::Duration own = own_delay(entries_[key].failures++);
   ++retries_;
-  add_at(key, now + std::max(own, shared_delay(now)));
+  add_at(key, std::max(now + own, all_retries_.reserve(now)));
 }
 
 void WorkSchedule::forget(const WorkKey& key) {
@@ -108,14 +108,6 @@ base::Duration WorkSchedule::own_delay(unsigned failures) const {
   base::Duration delay = tuning_.first_retry;
   for (unsigned i = 0; i < failures && delay < tuning_.last_retry; ++i) delay *= 2;
   return std::min(delay, tuning_.last_retry);
-}
-
-// A token bucket written as the time of its next token: it never lies further back than a full bucket.
-base::Duration WorkSchedule::shared_delay(base::TimePoint now) {
-  const base::TimePoint full = now - (tuning_.retry_burst - 1) * tuning_.between_retries;
-  const base::TimePoint slot = std::max(next_retry_slot_, full);
-  next_retry_slot_ = slot + tuning_.between_retries;
-  return std::max(slot - now, base::Duration::zero());
 }
 
 }  // namespace kube

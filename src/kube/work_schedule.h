@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/token_bucket.h"
 
 namespace kube {
 
@@ -41,7 +42,8 @@ class WorkSchedule {
     std::size_t taken = 0;
   };
 
-  explicit WorkSchedule(const WorkTuning& tuning = {}) : tuning_(tuning) {}
+  explicit WorkSchedule(const WorkTuning& tuning = {})
+      : tuning_(tuning), all_retries_(tuning.between_retries, tuning.retry_burst) {}
 
   void add(const WorkKey& key);
   void add_at(const WorkKey& key, base::TimePoint due);
@@ -69,14 +71,13 @@ class WorkSchedule {
   void end_delays(base::TimePoint now);
   void drop_if_idle(const WorkKey& key);
   base::Duration own_delay(unsigned failures) const;
-  base::Duration shared_delay(base::TimePoint now);
 
   WorkTuning tuning_;
   bool closed_ = false;
   std::unordered_map<WorkKey, Entry> entries_;
   std::deque<WorkKey> ready_;
   std::set<std::pair<base::TimePoint, WorkKey>> delays_;
-  base::TimePoint next_retry_slot_ = base::TimePoint::min();
+  base::TokenBucket all_retries_;
   std::uint64_t adds_ = 0;
   std::uint64_t retries_ = 0;
   std::size_t taken_ = 0;
