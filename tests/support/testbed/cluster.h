@@ -46,7 +46,9 @@ class Cluster {
   std::string url() const { return url_of(api_port_); }  // On the bridge: good here and on every node.
   std::uint16_t port() const { return api_port_; }
   const std::string& bridge() const { return bridge_; }
-  const net::Address& address() const { return address_; }  // 172.30.77.1, in a /24.
+  const net::Address& address() const { return address_; }           // 172.30.77.1, in a /24.
+  const net::Address& address6() const { return address6_; }         // fd00:172:30:77::1, in a /64.
+  const std::filesystem::path& program() const { return program_; }  // Every Kubernetes program, by its first argument.
   std::filesystem::path authority_file() const { return folder_ / "ca.crt"; }
   std::filesystem::path audit_log() const { return folder_ / "audit.log"; }
 

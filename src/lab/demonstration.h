@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "lab/scene.h"
+
+namespace lab {
+
+// One line of the lab's table: how requests came in and replies left, and what to think of it.
+struct Row {
+  std::string what;  // "no rule, IPv4"
+  Tally tally;
+
+  bool right() const;           // Every request came in by eth1, every reply left there too and reached the client.
+  bool wrong() const;           // Every request came in by eth1, every reply left by eth0.
+  std::string verdict() const;  // "right", "wrong uplink", "wrong uplink: 3 of 20", "no reply: 20 of 20"
+};
+
+// The table with its head, one line per row:
+//                                     requests in    replies out       verdict
+//   no rule, IPv4                     eth1 20        eth0 20           wrong uplink
+std::string format_table(const std::vector<Row>& rows);
+
+// One act of a show: something is done to the scene, then requests are sent to every node, in both families.
+struct Act {
+  enum class Expect { wrong, right };
+
+  std::string what;  // "no rule"
+  Expect expect = Expect::right;
+  std::function<base::Status(Scene&)> prepare = {};  // Nothing where there is nothing to do.
+};
+
+struct Demonstration {
+  std::vector<Row> rows;
+  bool as_expected = true;  // Also that replies went wrong where they should: else nothing was shown.
+};
+
+// Plays the acts in order. Each row is handed to `seen` as soon as it is known. An act that cannot be prepared ends the
+// show with an error that names it.
+base::Result<Demonstration> demonstrate(Scene& scene, const std::vector<Act>& acts,
+                                        const std::function<void(const Row&)>& seen = {});
+
+}  // namespace lab
