@@ -6,43 +6,11 @@
 #include <fmt/format.h>
 
 #include "base/sha256.h"
-#include "json/reader.h"
-#include "json/writer.h"
 
 namespace kube {
 namespace {
 
-const Resource kTokenReviews{"authentication.k8s.io", "v1", "tokenreviews", false};
-const Resource kAccessReviews{"authorization.k8s.io", "v1", "subjectaccessreviews", false};
 constexpr auto kAnswerTime = std::chrono::seconds(10);
-
-std::string token_review(const std::string& token) {
-  return json::object([&](json::Object& out) {
-    out.put("apiVersion", "authentication.k8s.io/v1");
-    out.put("kind", "TokenReview");
-    out.object("spec", [&](json::Object& spec) { spec.put("token", token); });
-  });
-}
-
-// The user as TokenReview describes it is handed on whole: groups and extras count for the decision.
-base::Result<std::string> access_review(const json::Value& user, const std::string& verb, const std::string& path) {
-  const auto name = TRY(user["username"].string());
-  const auto uid = TRY(user["uid"].string_or(""));
-  return json::object([&](json::Object& out) {
-    out.put("apiVersion", "authorization.k8s.io/v1");
-    out.put("kind", "SubjectAccessReview");
-    out.object("spec", [&](json::Object& spec) {
-      spec.put("user", name);
-      spec.put_unless_empty("uid", uid);
-      if (user["groups"].exists()) spec.put_json("groups", user["groups"].text());
-      if (user["extra"].exists()) spec.put_json("extra", user["extra"].text());
-      spec.object("nonResourceAttributes", [&](json::Object& attributes) {
-        attributes.put("path", path);
-        attributes.put("verb", verb);
-      });
-    });
-  });
-}
 
 // RFC 6750: the scheme's name in any case.
 std::optional<std::string> bearer_token(const http::Request& request) {
@@ -82,13 +50,12 @@ void VerdictCache::put(const std::string& question, Verdict verdict, base::TimeP
   entries_.insert_or_assign(question, Entry{verdict, now + lifetime_});
 }
 
-base::Result<Verdict> Authorizer::judge(const std::string& token, const std::string& verb, const std::string& path,
-                                        std::stop_token stop) {
+base::Result<Verdict> Authorizer::judge(const std::string& token, const PathAccess& access, std::stop_token stop) {
   const base::SteadyClock clock;
-  const std::string question = fmt::format("{} {} {}", base::sha256_hex(token), verb, path);
+  const std::string question = fmt::format("{} {} {}", base::sha256_hex(token), access.verb, access.path);
   const auto known = cache_.read([&](const VerdictCache& cache) { return cache.find(question, clock.now()); });
   if (known) return *known;
-  const Verdict verdict = TRY(review(token, verb, path, within(kAnswerTime, std::move(stop))));
+  const Verdict verdict = TRY(review(token, access, within(kAnswerTime, std::move(stop))));
   cache_.change([&](VerdictCache& cache) { cache.put(question, verdict, clock.now()); });
   return verdict;
 }
@@ -97,7 +64,7 @@ http::Handler Authorizer::protect(http::Handler handler) {
   return [this, handler = std::move(handler)](const http::Request& request) {
     const auto token = bearer_token(request);
     if (!token) return unauthorized();
-    const auto verdict = judge(*token, lower(request.method), std::string(http::path_of(request)));
+    const auto verdict = judge(*token, {.verb = lower(request.method), .path = std::string(http::path_of(request))});
     if (!verdict) return http::plain_text(503, "the API server does not answer\n");
     switch (*verdict) {
       case Verdict::allowed:
@@ -111,16 +78,10 @@ http::Handler Authorizer::protect(http::Handler handler) {
   };
 }
 
-base::Result<Verdict> Authorizer::review(const std::string& token, const std::string& verb, const std::string& path,
-                                         const Limit& limit) {
-  const std::string who = TRY(client_.create(kTokenReviews, "", token_review(token), limit));
-  json::Reader reader;
-  const json::Value status = TRY(reader.parse(who))["status"];
-  if (!TRY(status["authenticated"].boolean_or(false))) return Verdict::unknown_caller;
-  const std::string question = TRY(access_review(status["user"], verb, path));
-  const std::string answer = TRY(client_.create(kAccessReviews, "", question, limit));
-  const json::Value decision = TRY(reader.parse(answer))["status"];
-  return TRY(decision["allowed"].boolean_or(false)) ? Verdict::allowed : Verdict::forbidden;
+base::Result<Verdict> Authorizer::review(const std::string& token, const PathAccess& access, const Limit& limit) {
+  const auto user = TRY(review_token(client_, token, limit));
+  if (!user) return Verdict::unknown_caller;
+  return TRY(is_allowed(client_, *user, access, limit)) ? Verdict::allowed : Verdict::forbidden;
 }
 
 }  // namespace kube

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "http/routes.h"
 #include "kube/client.h"
+#include "kube/review.h"
 #include "runtime/guarded.h"
 
 namespace kube {
@@ -42,15 +43,13 @@ class Authorizer {
  public:
   explicit Authorizer(Client& client) : client_(client) {}
 
-  base::Result<Verdict> judge(const std::string& token, const std::string& verb, const std::string& path,
-                              std::stop_token stop = {});
+  base::Result<Verdict> judge(const std::string& token, const PathAccess& access, std::stop_token stop = {});
 
   // The same handler for those who may: others get 401 or 403, and 503 while the API server does not answer.
   http::Handler protect(http::Handler handler);
 
  private:
-  base::Result<Verdict> review(const std::string& token, const std::string& verb, const std::string& path,
-                               const Limit& limit);
+  base::Result<Verdict> review(const std::string& token, const PathAccess& access, const Limit& limit);
 
   Client& client_;
   runtime::Guarded<VerdictCache> cache_;

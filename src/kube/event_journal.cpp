@@ -51,8 +51,7 @@ std::optional<EventJournal::Write> EventJournal::next(base::TimePoint now) {
   const Subject* const subject = first_due();
   if (subject == nullptr) return std::nullopt;
   Record& record = records_.at(*subject);
-  if (record.due > now || rate_.peek(now) > now) return std::nullopt;
-  (void)rate_.reserve(now);
+  if (record.due > now || !rate_.reserve(now, now)) return std::nullopt;
   record.due = now + kBetweenWrites;
   return make_write(record);
 }
@@ -74,7 +73,8 @@ void EventJournal::failed(const Write& write, Failure failure) {
 std::optional<base::TimePoint> EventJournal::next_due(base::TimePoint now) const {
   const Subject* const subject = first_due();
   if (subject == nullptr) return std::nullopt;
-  return std::max(records_.at(*subject).due, rate_.peek(now));
+  TokenBucket preview = rate_;
+  return std::max(records_.at(*subject).due, *preview.reserve(now, base::TimePoint::max()));
 }
 
 // Nothing if it was forgotten for the sake of others while the write was under way.

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/token_bucket.h"
+#include "kube/rate_limit.h"
 #include "kube/resource.h"
 
 namespace kube {
@@ -92,7 +92,7 @@ class EventJournal {
 
   std::uint64_t next_name_;
   std::uint64_t dropped_ = 0;
-  base::TokenBucket rate_{std::chrono::milliseconds(100), 50};
+  TokenBucket rate_{{.rate = 10, .burst = 50}};
   std::map<Subject, Record> records_;
   base::TimePoint next_tidying_ = base::TimePoint::min();
 };

@@ -1,7 +1,6 @@
 #include "kube/leader.h"
 
 #include <array>
-#include <random>
 #include <unistd.h>
 #include <utility>
 
@@ -9,6 +8,7 @@
 
 #include "base/log.h"
 #include "json/reader.h"
+#include "kube/reflector.h"
 #include "runtime/signal.h"
 
 namespace kube {
@@ -29,11 +29,6 @@ std::string wall() {
   return micro_time(std::chrono::system_clock::now());
 }
 
-std::uint64_t random_number() {
-  std::random_device device;
-  return static_cast<std::uint64_t>(device()) << 32U | device();
-}
-
 Result<Lease> decode(std::string_view body) {
   json::Reader reader;
   const json::Value object = TRY(reader.parse(body));
@@ -45,13 +40,13 @@ Result<Lease> decode(std::string_view body) {
 std::string unique_identity() {
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) != 0) host = {"unknown"};
-  return fmt::format("{}_{:016x}", host.data(), random_number());
+  return fmt::format("{}_{:016x}", host.data(), random_seed());
 }
 
 Leader::Leader(Client& client, Key lease, std::string identity, const ElectionTiming& timing)
     : client_(client),
       key_(std::move(lease)),
-      elector_(std::move(identity), timing, random_number()),
+      elector_(std::move(identity), timing, random_seed()),
       held_until_(kNever) {}
 
 base::Status Leader::acquire(std::stop_token stop) {

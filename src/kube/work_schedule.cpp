@@ -32,7 +32,7 @@ void WorkSchedule::retry(const WorkKey& key, base::TimePoint now) {
   if (closed_) return;
   const base::Duration own = own_delay(entries_[key].failures++);
   ++retries_;
-  add_at(key, std::max(now + own, all_retries_.reserve(now)));
+  add_at(key, std::max(now + own, *all_retries_.reserve(now, base::TimePoint::max())));
 }
 
 void WorkSchedule::forget(const WorkKey& key) {

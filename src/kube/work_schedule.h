@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/token_bucket.h"
+#include "kube/rate_limit.h"
 
 namespace kube {
 
@@ -18,8 +18,7 @@ using WorkKey = std::string;  // The text of an object's key, or whatever a cont
 struct WorkTuning {
   base::Duration first_retry = std::chrono::milliseconds(5);
   base::Duration last_retry = std::chrono::seconds(60);
-  base::Duration between_retries = std::chrono::milliseconds(100);  // Of all keys together, in the long run,
-  int retry_burst = 100;                                            // after this many at once.
+  Pace retries{.rate = 10, .burst = 100};  // Of all keys together.
 };
 
 // Which key to work on next: the laws of client-go's work queue. Pure; the caller brings the time, which never falls.
@@ -42,8 +41,7 @@ class WorkSchedule {
     std::size_t taken = 0;
   };
 
-  explicit WorkSchedule(const WorkTuning& tuning = {})
-      : tuning_(tuning), all_retries_(tuning.between_retries, tuning.retry_burst) {}
+  explicit WorkSchedule(const WorkTuning& tuning = {}) : tuning_(tuning), all_retries_(tuning.retries) {}
 
   void add(const WorkKey& key);
   void add_at(const WorkKey& key, base::TimePoint due);
@@ -77,7 +75,7 @@ class WorkSchedule {
   std::unordered_map<WorkKey, Entry> entries_;
   std::deque<WorkKey> ready_;
   std::set<std::pair<base::TimePoint, WorkKey>> delays_;
-  base::TokenBucket all_retries_;
+  TokenBucket all_retries_;
   std::uint64_t adds_ = 0;
   std::uint64_t retries_ = 0;
   std::size_t taken_ = 0;

@@ -47,8 +47,8 @@ struct Model {
   // The first time from now on that leaves room in the bucket: at most burst + rate * window in every window.
   base::TimePoint free_slot(base::TimePoint now) {
     base::TimePoint tokens_from = retry_slots.empty() ? base::TimePoint::min() : retry_slots.back();
-    if (!retry_slots.empty()) tokens_from += tuning.between_retries;
-    tokens_from = std::max(tokens_from, now - (tuning.retry_burst - 1) * tuning.between_retries);
+    if (!retry_slots.empty()) tokens_from += 100ms;
+    tokens_from = std::max(tokens_from, now - std::lround(tuning.retries.burst - 1) * 100ms);
     retry_slots.push_back(tokens_from);
     return std::max(tokens_from, now);
   }
@@ -192,7 +192,7 @@ TEST(WorkSchedule, every_run_of_steps_behaves_as_the_laws_say) {
   const bool held = rc::check("every run of steps behaves as the laws say", [] {
     const int burst = *rc::gen::inRange(1, 5);
     const auto steps = *rc::gen::container<std::vector<Step>>(any_step());
-    Comparison both({.retry_burst = burst});
+    Comparison both({.retries = {.rate = 10, .burst = static_cast<double>(burst)}});
     for (const Step& step : steps) both.run(step);
     both.drain();
   });
@@ -204,7 +204,7 @@ TEST(WorkSchedule, five_thousand_long_schedules_behave_as_the_laws_say) {
   for (unsigned seed = 0; seed < 5000; ++seed) {
     const rc::Random random(seed);
     const auto steps = rc::gen::container<std::vector<Step>>(60, any_step())(random, 100).value();
-    Comparison both({.retry_burst = 1 + static_cast<int>(seed % 7)});
+    Comparison both({.retries = {.rate = 10, .burst = static_cast<double>(1 + seed % 7)}});
     try {
       for (const Step& step : steps) both.run(step);
       both.drain();
@@ -237,7 +237,7 @@ TEST(WorkSchedule, a_busy_key_goes_to_the_end_of_the_line) {
 }
 
 TEST(WorkSchedule, retries_double_up_to_the_ceiling_and_start_again_after_success) {
-  WorkSchedule schedule({.retry_burst = 1000});
+  WorkSchedule schedule({.retries = {.rate = 10, .burst = 1000}});
   base::TimePoint now = kStart;
   std::vector<base::Duration> waits;
   for (int i = 0; i < 16; ++i) {
@@ -259,7 +259,7 @@ TEST(WorkSchedule, retries_double_up_to_the_ceiling_and_start_again_after_succes
 }
 
 TEST(WorkSchedule, all_keys_together_retry_at_the_overall_rate) {
-  WorkSchedule schedule({.between_retries = 100ms, .retry_burst = 10});
+  WorkSchedule schedule({.retries = {.rate = 10, .burst = 10}});
   for (int i = 0; i < 30; ++i) schedule.retry(std::to_string(i), kStart);
   int early = 0;
   while (schedule.take(at(99ms))) ++early;

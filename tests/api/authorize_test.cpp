@@ -45,7 +45,8 @@ TEST_F(AuthorizeTest, only_a_caller_with_the_right_gets_the_data) {
   kube::Authorizer authorizer(*client_);
   const http::Handler metrics = authorizer.protect([](const http::Request&) { return http::plain_text(200, "data"); });
   EXPECT_TRUE(testbed::eventually("the binding counts", kBound, [&] {
-    return must(kube::Authorizer(*client_).judge(reader, "get", "/metrics")) == kube::Verdict::allowed;
+    return must(kube::Authorizer(*client_).judge(reader, {.verb = "get", .path = "/metrics"})) ==
+           kube::Verdict::allowed;
   }));
   EXPECT_EQ(status(metrics, "Bearer " + reader), 200);
   EXPECT_EQ(status(metrics, "bearer " + reader), 200);
@@ -54,22 +55,22 @@ TEST_F(AuthorizeTest, only_a_caller_with_the_right_gets_the_data) {
   EXPECT_EQ(status(metrics, "Basic " + reader), 401);
   EXPECT_EQ(status(metrics, "Bearer "), 401);
   EXPECT_EQ(status(metrics, ""), 401);
-  EXPECT_EQ(must(authorizer.judge(reader, "get", "/debug")), kube::Verdict::forbidden);
+  EXPECT_EQ(must(authorizer.judge(reader, {.verb = "get", .path = "/debug"})), kube::Verdict::forbidden);
 }
 
 TEST_F(AuthorizeTest, verdicts_are_remembered_but_not_those_that_never_came) {
   const std::string stranger = token_of("stranger");
   kube::Authorizer authorizer(*client_);
-  EXPECT_EQ(must(authorizer.judge(stranger, "get", "/metrics")), kube::Verdict::forbidden);
+  EXPECT_EQ(must(authorizer.judge(stranger, {.verb = "get", .path = "/metrics"})), kube::Verdict::forbidden);
   std::stop_source no_patience;
   no_patience.request_stop();
   cluster_.api_server().freeze();
-  const auto known = authorizer.judge(stranger, "get", "/metrics", no_patience.get_token());
-  const auto unknown = authorizer.judge(stranger, "get", "/other", no_patience.get_token());
+  const auto known = authorizer.judge(stranger, {.verb = "get", .path = "/metrics"}, no_patience.get_token());
+  const auto unknown = authorizer.judge(stranger, {.verb = "get", .path = "/other"}, no_patience.get_token());
   cluster_.api_server().thaw();
   EXPECT_EQ(must(known), kube::Verdict::forbidden);
   EXPECT_FALSE(unknown);
-  EXPECT_EQ(must(authorizer.judge(stranger, "get", "/other")), kube::Verdict::forbidden);
+  EXPECT_EQ(must(authorizer.judge(stranger, {.verb = "get", .path = "/other"})), kube::Verdict::forbidden);
 }
 
 }  // namespace
