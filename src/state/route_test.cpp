@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "state/arbitrary_route.h"
+
 namespace state {
 namespace {
 
@@ -106,44 +108,6 @@ TEST(Route, what_cannot_be_is_refused_with_the_field) {
   EXPECT_EQ(refusal(v4("default dev eth0 pref low proto 183")), "pref: only for IPv6 routes");
   EXPECT_EQ(refusal(v4("default dev eth0 mtu 65535 proto 183")), "metrics: 65535 is more than 65520");
   EXPECT_EQ(refusal(v4("default dev eth0 mtu 1400 mtu 1500 proto 183")), "metrics: twice the same");
-}
-
-RouteHop arbitrary_hop(Family family, int number) {
-  RouteHop hop{.dev = net::InterfaceName::parse("eth" + std::to_string(number)).value()};
-  if (*rc::gen::arbitrary<bool>()) {
-    const bool mixed = family == Family::v6 || *rc::gen::arbitrary<bool>();
-    hop.via = net::Address::parse(mixed ? "fe80::1" : "10.0.0.1").value();
-    hop.onlink = *rc::gen::arbitrary<bool>();
-  }
-  hop.weight = *rc::gen::inRange<std::uint16_t>(1, 257);
-  return hop;
-}
-
-Route arbitrary_route() {
-  using rc::gen::element;
-  Route route{.family = *element(Family::v4, Family::v6), .table = *element(1U, 254U, 255U, 4294967295U)};
-  const bool is_v6 = route.family == Family::v6;
-  const auto address = net::Address::parse(is_v6 ? "2001:db8:1:2:3:4:5:6" : "203.0.113.99").value();
-  route.to = net::Prefix(address, *rc::gen::inRange(0, address.bits() + 1));
-  if (is_v6 && *rc::gen::arbitrary<bool>()) route.from = net::Prefix(address, *rc::gen::inRange(1, 129));
-  route.tos = is_v6 ? 0 : *element<std::uint8_t>(0, 0x10, 0xfc);
-  route.metric = *rc::gen::arbitrary<std::uint32_t>();
-  route.type = *element(RouteType::unicast, RouteType::local, RouteType::blackhole, RouteType::throw_back);
-  route.protocol = *rc::gen::arbitrary<std::uint8_t>();
-  route.scope = *rc::gen::arbitrary<std::uint8_t>();
-  if (is_v6) route.preference = *element(RoutePreference::medium, RoutePreference::high, RoutePreference::low);
-  if (*rc::gen::arbitrary<bool>()) route.source = address;
-  if (!rejects(route.type)) {
-    const int hops = *rc::gen::inRange(0, 4);
-    for (int i = 0; i < hops; ++i) route.hops.push_back(arbitrary_hop(route.family, i));
-    if (hops == 0) route.nexthop = *rc::gen::inRange(1U, 4294967295U);
-  }
-  for (const auto kind : {MetricKind::mtu, MetricKind::hoplimit, MetricKind::quickack}) {
-    if (*rc::gen::arbitrary<bool>()) {
-      route.metrics.push_back({.kind = kind, .value = *element(1U, 255U), .locked = *rc::gen::arbitrary<bool>()});
-    }
-  }
-  return canonical(route);
 }
 
 RC_GTEST_PROP(Route, every_route_survives_its_text, ()) {

@@ -3,14 +3,14 @@
 
 #include <fmt/format.h>
 
+#include "state/opaque_route.h"
 #include "state/route.h"
+#include "state/rule.h"
 #include "state/words.h"
 
 // Words and order as in iproute2's print_route() and iproute_modify().
 namespace state {
 namespace {
-
-constexpr std::uint32_t kTableMain = 254;
 
 constexpr std::array<std::pair<RouteType, std::string_view>, 9> kTypes = {{{RouteType::unicast, "unicast"},
                                                                            {RouteType::local, "local"},
@@ -172,6 +172,11 @@ std::string text(const Route& route) {
     fmt::format_to(into, " pref {}", word_of(kPreferences, route.preference));
   }
   return out;
+}
+
+std::string text(const OpaqueRoute& route) {
+  return fmt::format("{} ({}) table {} proto {}", prefix_text(route.key.to), route.reason,
+                     words::named(words::kTables, route.key.table), words::named(words::kProtocols, route.protocol));
 }
 
 base::Result<Route> parse_route(net::Family family, std::string_view text) {
