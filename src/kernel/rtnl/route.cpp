@@ -294,7 +294,7 @@ base::Result<Message> encode_remove(const Route& route, const LinkTable& links) 
 
 base::Result<Message> encode_remove(const state::OpaqueRoute& route) {
   Message message(RTM_DELROUTE, 0);
-  message.append_header(route.wire);
+  if (!route.wire.empty()) message.append_header(route.wire);
   if (route.key.metric == 0) message.put_u32(RTA_PRIORITY, 0);  // The kernel does not show this one.
   return complete(std::move(message));
 }
