@@ -2,6 +2,7 @@
 #include <cerrno>
 
 #include "kernel/rtnl/link.h"
+#include "testbed/machine.h"
 #include "tests/kernel/route_world.h"
 
 namespace kernel::rtnl {
@@ -24,14 +25,6 @@ class LinkCodec : public RouteWorld {
     return {};
   }
   bool exists(std::string_view name) { return seen(name).index != 0; }
-
-  // False, and the test says why it skips, where the kernel has no such links.
-  bool offers(std::string_view text) {
-    const auto added = add(text);
-    if (!added && added.error().errno_value() == EOPNOTSUPP) return false;
-    EXPECT_TRUE(added) << added.error().message();
-    return true;
-  }
 };
 
 TEST_F(LinkCodec, links_of_others_are_read_with_what_they_report) {
@@ -80,7 +73,8 @@ TEST_F(LinkCodec, kernel_takes_no_alias_when_a_link_is_made) {
 
 TEST_F(LinkCodec, vlan_is_made_marked_read_and_removed) {
   const std::string line = "eth0.5 link eth0 mtu 1400 up alias iprule:n/a type vlan protocol 802.1Q id 5";
-  if (!offers(line)) GTEST_SKIP() << "this kernel has no VLAN";
+  SKIP_UNLESS_MACHINE_HAS("vlan");
+  ASSERT_TRUE(add(line));
   const auto own = seen("eth0.5");
   EXPECT_EQ(text(own.link), line);
   EXPECT_EQ(own.opaque, "");
@@ -90,9 +84,8 @@ TEST_F(LinkCodec, vlan_is_made_marked_read_and_removed) {
 }
 
 TEST_F(LinkCodec, vlan_in_vlan_with_802_1ad_outside) {
-  if (!offers("outer link eth0 up alias iprule:x type vlan protocol 802.1ad id 100")) {
-    GTEST_SKIP() << "this kernel has no VLAN";
-  }
+  SKIP_UNLESS_MACHINE_HAS("vlan");
+  ASSERT_TRUE(add("outer link eth0 up alias iprule:x type vlan protocol 802.1ad id 100"));
   ASSERT_TRUE(add("inner link outer up alias iprule:x type vlan protocol 802.1Q id 7"));
   EXPECT_TRUE(
       satisfies(seen("outer").link, link_of("outer link eth0 up alias iprule:x type vlan protocol 802.1ad id 100")));
@@ -100,13 +93,15 @@ TEST_F(LinkCodec, vlan_in_vlan_with_802_1ad_outside) {
 }
 
 TEST_F(LinkCodec, second_vlan_of_one_id_on_one_parent_is_refused) {
-  if (!offers("a link eth0 alias iprule:x type vlan id 5")) GTEST_SKIP() << "this kernel has no VLAN";
+  SKIP_UNLESS_MACHINE_HAS("vlan");
+  ASSERT_TRUE(add("a link eth0 alias iprule:x type vlan id 5"));
   EXPECT_EQ(add("b link eth0 alias iprule:x type vlan id 5").error().errno_value(), EEXIST);
   EXPECT_FALSE(exists("b"));
 }
 
 TEST_F(LinkCodec, vlan_with_settings_we_do_not_know_is_opaque) {
-  if (!offers("a link eth0 alias iprule:x type vlan id 5")) GTEST_SKIP() << "this kernel has no VLAN";
+  SKIP_UNLESS_MACHINE_HAS("vlan");
+  ASSERT_TRUE(add("a link eth0 alias iprule:x type vlan id 5"));
   run("ip link set a type vlan egress-qos-map 1:2");
   EXPECT_EQ(seen("a").opaque, "vlan attribute 3");
 }
@@ -118,17 +113,19 @@ TEST_F(LinkCodec, vlan_over_a_missing_parent_is_absent) {
 
 TEST_F(LinkCodec, vlan_stays_with_its_mark_when_it_cannot_go_up) {
   run("ip link set eth0 down");
+  SKIP_UNLESS_MACHINE_HAS("vlan");
   const auto added = add("a link eth0 up alias iprule:x type vlan id 5");
-  if (added.error().errno_value() == EOPNOTSUPP) GTEST_SKIP() << "this kernel has no VLAN";
   EXPECT_EQ(added.error().errno_value(), ENETDOWN);
   EXPECT_EQ(seen("a").link.alias, "iprule:x");
   EXPECT_FALSE(seen("a").link.up);
 }
 
 TEST_F(LinkCodec, vrf_and_its_member) {
-  if (!offers("red up alias iprule:x type vrf table 10")) GTEST_SKIP() << "this kernel has no VRF";
+  SKIP_UNLESS_MACHINE_HAS("vrf");
+  ASSERT_TRUE(add("red up alias iprule:x type vrf table 10"));
   EXPECT_EQ(seen("red").link.table, 10);
-  if (!offers("d0 master red up alias iprule:x type dummy")) GTEST_SKIP() << "this kernel has no dummy";
+  SKIP_UNLESS_MACHINE_HAS("dummy");
+  ASSERT_TRUE(add("d0 master red up alias iprule:x type dummy"));
   EXPECT_EQ(seen("d0").link.master.text(), "red");
   auto alone = link_of("d0 up alias iprule:x type dummy");
   ASSERT_TRUE(socket().transact(encode_set(seen("d0"), alone, links()).value()));
@@ -136,8 +133,8 @@ TEST_F(LinkCodec, vrf_and_its_member) {
 }
 
 TEST_F(LinkCodec, member_of_a_bond_says_whether_it_is_in_use) {
-  const std::string made = run("ip link add bond9 type bond mode active-backup || true");
-  if (!exists("bond9")) GTEST_SKIP() << "this kernel has no bond: " << made;
+  SKIP_UNLESS_MACHINE_HAS("bond");
+  run("ip link add bond9 type bond mode active-backup");
   run("ip link set eth0 down; ip link set eth0 master bond9; ip link set bond9 up");
   const auto member = seen("eth0");
   EXPECT_NE(member.bond, state::BondMember::none);

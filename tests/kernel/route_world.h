@@ -24,12 +24,19 @@ class RouteWorld : public Sandbox {
   void SetUp() override {
     Sandbox::SetUp();
     if (IsSkipped() || HasFatalFailure()) return;
-    for (const std::string i : {"0", "1"}) {
-      run("ip link add eth" + i + " type veth peer name far" + i);
-      run("ip link set far" + i + " up; ip link set eth" + i + " up");
-      run("ip addr add 10.0." + i + ".2/24 dev eth" + i);
-      run("ip addr add fd00:" + i + "::2/64 dev eth" + i + " nodad");
-    }
+    run(R"(ip -batch - <<END
+link add eth0 type veth peer name far0
+link add eth1 type veth peer name far1
+link set far0 up
+link set far1 up
+link set eth0 up
+link set eth1 up
+addr add 10.0.0.2/24 dev eth0
+addr add 10.0.1.2/24 dev eth1
+addr add fd00::2/64 dev eth0 nodad
+addr add fd00:1::2/64 dev eth1 nodad
+END
+)");  // One process, because under User-mode Linux each costs half a second.
   }
 
   // The namespace of this test, not of the process: opened late.
