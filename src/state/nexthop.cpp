@@ -11,7 +11,7 @@ namespace {
 
 using words::refuse;
 
-constexpr std::uint16_t kMaxWeight = 256;
+constexpr std::uint16_t kMaxWeight = 255;  // What kernels before 6.12 take.
 
 base::Status check_group(const Nexthop& nexthop) {
   if (nexthop.blackhole || nexthop.via || nexthop.onlink || !nexthop.dev.empty()) {

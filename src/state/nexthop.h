@@ -15,7 +15,7 @@ namespace state {
 
 struct NexthopMember {
   std::uint32_t id = 0;
-  std::uint16_t weight = 1;  // 1 to 256.
+  std::uint16_t weight = 1;  // 1 to 255.
 
   auto operator<=>(const NexthopMember&) const = default;
 };

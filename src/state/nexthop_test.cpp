@@ -49,7 +49,7 @@ TEST(Nexthop, what_cannot_be_is_refused_with_the_field) {
   EXPECT_EQ(refusal("id 5 group 6/7 dev eth0 proto 183"), "group: has no way out of its own");
   EXPECT_EQ(refusal("id 5 group 5/6 proto 183"), "group: 5 cannot be a member");
   EXPECT_EQ(refusal("id 5 group 6/6,2 proto 183"), "group: twice the same: use its weight");
-  EXPECT_EQ(refusal("id 5 group 6,257 proto 183"), "group: weight 257 is not from 1 to 256");
+  EXPECT_EQ(refusal("id 5 group 6,257 proto 183"), "group: weight 257 is not from 1 to 255");
   EXPECT_EQ(refusal("id 5 dev eth0 type resilient proto 183"), "type: resilient is only for a group");
   EXPECT_EQ(refusal("id 5 group 6/7 type resilient buckets 1 proto 183"), "buckets: fewer than members");
 }

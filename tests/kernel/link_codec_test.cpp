@@ -102,7 +102,7 @@ TEST_F(LinkCodec, second_vlan_of_one_id_on_one_parent_is_refused) {
 TEST_F(LinkCodec, vlan_with_settings_we_do_not_know_is_opaque) {
   SKIP_UNLESS_MACHINE_HAS("vlan");
   ASSERT_TRUE(add("a link eth0 alias iprule:x type vlan id 5"));
-  run("ip link set a type vlan egress-qos-map 1:2");
+  run("ip link set dev a type vlan egress-qos-map 1:2");
   EXPECT_EQ(seen("a").opaque, "vlan attribute 3");
 }
 

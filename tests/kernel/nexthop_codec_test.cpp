@@ -45,7 +45,7 @@ TEST_F(NexthopCodec, every_nexthop_is_made_read_found_there_and_removed) {
       {v6, "id 5 via fd00::1 dev eth0 proto 183"},
       {v4, "id 5 blackhole proto 183"},
       {v4, "id 5 group 1/2,20 proto 183"},
-      {v4, "id 5 group 1,256/2 proto 183"},
+      {v4, "id 5 group 1,255/2 proto 183"},
       {v4, "id 5 group 1/2 type resilient buckets 32 idle_timer 12000 unbalanced_timer 500 proto 183"},
   };
   for (const auto& [family, line] : lines) {
