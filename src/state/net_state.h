@@ -53,6 +53,7 @@ using Observation = std::variant<Verified, Unverified>;
 inline const NetState& state_of(const Observation& observation) {
   return std::visit([](const auto& seen) -> const NetState& { return seen.state; }, observation);
 }
+const NetState& state_of(Observation&&) = delete;  // The state would die with it.
 inline bool is_verified(const Observation& observation) {
   return std::holds_alternative<Verified>(observation);
 }

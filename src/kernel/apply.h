@@ -1,0 +1,37 @@
+#pragma once
+
+#include <stop_token>
+#include <vector>
+
+#include "base/result.h"
+#include "kernel/netlink/socket.h"
+#include "plan/ownership.h"
+#include "plan/plan.h"
+
+namespace kernel {
+
+// What became of one operation.
+enum class Effect : std::uint8_t {
+  done,      // The kernel did it.
+  harmless,  // Somebody was faster: already there (EEXIST) or already gone (ENOENT). Only a read-back tells whose it
+             // is.
+  failed,
+};
+
+struct OpResult {
+  Effect effect = Effect::done;
+  base::Status status{};  // The refusal of a failed one, or of a harmless one.
+};
+
+// The i-th result is the i-th operation's. Done is not applied: only a verified read-back says so.
+struct Outcome {
+  std::vector<OpResult> results{};
+
+  std::size_t count(Effect effect) const;
+};
+
+// Sends the operations in order, pipelined. A failed one stays alone: the others are still done. After a stop the rest
+// fail as cancelled. Whatever is not owned is refused here once more, as Fault::bug.
+Outcome apply(Socket& socket, const plan::Plan& plan, const plan::Ownership& ownership, std::stop_token stop);
+
+}  // namespace kernel

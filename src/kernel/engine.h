@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <stop_token>
+
+#include "base/result.h"
+#include "kernel/apply.h"
+#include "kernel/netlink/socket.h"
+#include "kernel/observe.h"
+#include "plan/diff.h"
+#include "plan/ownership.h"
+#include "state/net_state.h"
+
+namespace kernel {
+
+// The kernel's networking in one namespace: read it, change it. Used by one thread, in the namespace where it was
+// opened. After Fault::timeout it is of no more use: open another.
+//
+//   auto engine = TRY(kernel::Engine::open({}));
+//   const auto seen = TRY(engine.observe(stop));
+//   const auto todo = plan::diff(seen, desired, engine.ownership());
+//   const auto outcome = engine.apply(todo, stop);
+//
+// or all of it, with the read-back: engine.converge(desired, stop).
+class Engine {
+ public:
+  static base::Result<Engine> open(plan::Ownership ownership);
+
+  const plan::Ownership& ownership() const { return ownership_; }
+  std::uint32_t port() const { return socket_.port(); }  // Events with this number are our own doing.
+
+  base::Result<state::Observation> observe(std::stop_token stop) { return kernel::observe(socket_, stop); }
+  Outcome apply(const plan::Plan& todo, std::stop_token stop) { return kernel::apply(socket_, todo, ownership_, stop); }
+
+  // Where one pass has led.
+  struct Report {
+    state::Observation after{};  // As read back.
+    plan::Plan done{};           // What was sent, with its outcome.
+    Outcome outcome{};
+    plan::Plan left{};  // What the read-back still asks for; its clashes and refusals stand as well.
+
+    // The desired state is there, exactly once, and that was verified.
+    bool settled() const { return state::is_verified(after) && left.empty(); }
+  };
+  // Observe, diff, apply, read back; nothing is written when nothing is to do. A bulk of adds may need a second round
+  // that removes copies somebody else made meanwhile, so up to `rounds` are made while operations succeed.
+  base::Result<Report> converge(const state::NetState& desired, std::stop_token stop, int rounds = 3);
+
+ private:
+  Engine(Socket socket, plan::Ownership ownership) : socket_(std::move(socket)), ownership_(std::move(ownership)) {}
+
+  Socket socket_;
+  plan::Ownership ownership_;
+};
+
+}  // namespace kernel

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <initializer_list>
+#include <thread>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "kernel/netlink/events.h"
+#include "runtime/signal.h"
+
+namespace kernel {
+
+// Kinds of kernel objects, as a set.
+enum class Kind : std::uint8_t { rule = 1, route = 2, link = 4, address = 8, nexthop = 16 };
+
+class Kinds {
+ public:
+  Kinds() = default;
+  Kinds(std::initializer_list<Kind> kinds) {
+    for (const Kind kind : kinds) add(kind);
+  }
+  static Kinds all() { return {Kind::rule, Kind::route, Kind::link, Kind::address, Kind::nexthop}; }
+  static Kinds of_bits(std::uint8_t bits) {
+    Kinds out;
+    out.bits_ = bits;
+    return out;
+  }
+
+  void add(Kind kind) { bits_ = static_cast<std::uint8_t>(bits_ | static_cast<std::uint8_t>(kind)); }
+  bool contains(Kind kind) const { return (bits_ & static_cast<std::uint8_t>(kind)) != 0; }
+  bool empty() const { return bits_ == 0; }
+  std::uint8_t bits() const { return bits_; }
+  bool operator==(const Kinds&) const = default;
+
+ private:
+  std::uint8_t bits_ = 0;
+};
+
+// Follows the kernel's notifications on a thread of its own and says only "look again, at this kind". Any number of
+// events between two looks is one signal. What the engine itself does (by its port) is no news. When events were lost
+// everything has changed. It watches the namespace in which it was started.
+class Monitor {
+ public:
+  // `changed` is raised from the monitor's thread and must outlive it.
+  static base::Result<std::unique_ptr<Monitor>> start(std::uint32_t own_port, runtime::Signal& changed);
+  ~Monitor();
+
+  Monitor(const Monitor&) = delete;
+  Monitor& operator=(const Monitor&) = delete;
+
+  // What has changed since the last call. From any thread.
+  Kinds take();
+
+  // Since the start; for metrics.
+  std::uint64_t foreign_events() const { return foreign_events_.load(std::memory_order_relaxed); }
+  std::uint64_t overruns() const { return overruns_.load(std::memory_order_relaxed); }
+
+ private:
+  Monitor(EventSocket socket, base::Fd wake, std::uint32_t own_port, runtime::Signal& changed);
+
+  void run(const std::stop_token& stop);
+  void note(Kinds kinds);
+
+  EventSocket socket_;
+  base::Fd wake_;
+  std::uint32_t own_port_;
+  runtime::Signal& changed_;
+  std::atomic<std::uint8_t> kinds_{0};
+  std::atomic<std::uint64_t> foreign_events_{0};
+  std::atomic<std::uint64_t> overruns_{0};
+  std::jthread thread_;  // Last: it uses all of the above.
+};
+
+}  // namespace kernel

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <stop_token>
+
+#include "base/result.h"
+#include "kernel/netlink/socket.h"
+#include "state/net_state.h"
+
+namespace kernel {
+
+struct ObserveOptions {
+  int tries = 8;  // Dumps per family before giving up on a quiet moment.
+};
+
+// Reads all rules of both families. A rule dump that races with a change can miss or repeat rules nobody touched, and
+// the kernel does not say so; so each dump is bracketed: events drained, dump, a request that waits for the writers'
+// lock, events drained again. An event inside means the dump proves nothing, and it is repeated. When no try is quiet
+// the last view is returned as Unverified. Must run in the namespace in which `socket` was opened.
+base::Result<state::Observation> observe(Socket& socket, std::stop_token stop, const ObserveOptions& options = {});
+
+}  // namespace kernel

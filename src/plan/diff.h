@@ -1,0 +1,21 @@
+#pragma once
+
+#include "plan/ownership.h"
+#include "plan/plan.h"
+#include "state/net_state.h"
+
+namespace plan {
+
+// What turns the observed state into the desired one. Only own objects are removed; a foreign twin of a desired object
+// is reported. The plan does not depend on the order of desired objects.
+//
+// From an unverified observation come only operations that are right on any view: exclusive adds of what was not seen
+// and removals of what nobody wants. Copies are left for a verified one, for a copy may be an echo.
+Plan diff(const state::Observation& observed, const state::NetState& desired, const Ownership& ownership);
+
+// Only a verified observation can say that the desired state is reached.
+inline bool reached(const state::Verified& observed, const state::NetState& desired, const Ownership& ownership) {
+  return diff(observed, desired, ownership).empty();
+}
+
+}  // namespace plan

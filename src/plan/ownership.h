@@ -1,0 +1,21 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "state/net_state.h"
+
+namespace plan {
+
+// Ownership lives in the kernel: what carries one of our numbers is ours, whoever made it; everything else is foreign
+// and is never changed.
+struct Ownership {
+  std::vector<std::uint8_t> protocols = {183};
+
+  bool owns(std::uint8_t protocol) const { return std::ranges::find(protocols, protocol) != protocols.end(); }
+  bool owns(const state::Rule& rule) const { return owns(rule.protocol); }
+  bool owns(const state::OpaqueRule& rule) const { return owns(rule.protocol); }
+};
+
+}  // namespace plan
