@@ -1,0 +1,41 @@
+#include "lab/demonstration.h"
+
+#include <gtest/gtest.h>
+
+namespace lab {
+namespace {
+
+Row row(std::string what, UplinkCount in, UplinkCount out, int answered) {
+  return {.what = std::move(what),
+          .tally = {.requests = 20, .requests_in = in, .replies_out = out, .answered = answered}};
+}
+
+TEST(Demonstration, a_table_says_in_words_what_was_counted) {
+  EXPECT_EQ(format_table({
+                row("no rule, IPv4", {.eth1 = 20}, {.eth0 = 20}, 0),
+                row("IPRule public-eu, ClusterIP, IPv4", {.eth1 = 20}, {.eth1 = 20}, 20),
+                row("half way", {.eth1 = 20}, {.eth0 = 3, .eth1 = 17}, 17),
+                row("pod gone", {.eth1 = 20}, {}, 0),
+            }),
+            "                                     requests in    replies out       verdict\n"
+            "  no rule, IPv4                      eth1 20        eth0 20           wrong uplink\n"
+            "  IPRule public-eu, ClusterIP, IPv4  eth1 20        eth1 20           right\n"
+            "  half way                           eth1 20        eth0 3, eth1 17   wrong uplink: 3 of 20\n"
+            "  pod gone                           eth1 20        none              no reply\n");
+}
+
+TEST(Demonstration, right_means_that_the_client_got_every_answer) {
+  EXPECT_TRUE(row("", {.eth1 = 20}, {.eth1 = 20}, 20).right());
+  EXPECT_FALSE(row("", {.eth1 = 20}, {.eth1 = 20}, 19).right());
+  EXPECT_FALSE(row("", {.eth0 = 20}, {.eth1 = 20}, 20).right());
+  EXPECT_FALSE(row("", {.eth1 = 20}, {.eth0 = 1, .eth1 = 19}, 19).right());
+}
+
+TEST(Demonstration, wrong_means_that_every_reply_left_by_the_other_uplink) {
+  EXPECT_TRUE(row("", {.eth1 = 20}, {.eth0 = 20}, 0).wrong());
+  EXPECT_FALSE(row("", {.eth1 = 20}, {}, 0).wrong());
+  EXPECT_FALSE(row("", {.eth1 = 20}, {.eth0 = 19, .eth1 = 1}, 1).wrong());
+}
+
+}  // namespace
+}  // namespace lab

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "lab/host.h"
+#include "net/address.h"
+
+namespace lab {
+
+constexpr std::uint16_t kServicePort = 8080;
+
+// A UDP socket of a host, bound to an address and port.
+base::Result<base::Fd> bind_udp(const Host& host, const net::Address& address, std::uint16_t port);
+base::Status connect_udp(const base::Fd& socket, const net::Address& address, std::uint16_t port);
+
+// Sends every datagram back to where it came from, from the address it was sent to. Runs a thread of its own.
+class Responder {
+ public:
+  static base::Result<Responder> start(std::vector<base::Fd> sockets);
+  Responder(Responder&&) = default;
+  Responder& operator=(Responder&&) = delete;
+  ~Responder();
+
+ private:
+  Responder(base::Fd stop, std::thread thread) : stop_(std::move(stop)), thread_(std::move(thread)) {}
+
+  base::Fd stop_;
+  std::thread thread_;
+};
+
+}  // namespace lab

@@ -1,0 +1,189 @@
+#include "lab/scene.h"
+
+#include <algorithm>
+#include <array>
+#include <poll.h>
+#include <string_view>
+#include <sys/socket.h>
+
+#include <fmt/format.h>
+
+#include "net/prefix.h"
+
+namespace lab {
+namespace {
+
+using std::chrono::steady_clock;
+
+net::Address address(std::string_view text) {
+  return InterfaceAddress::of(fmt::format("{}/0", text)).address;
+}
+
+net::Prefix everything(net::Family family) {
+  return {family == net::Family::v4 ? net::Address() : address("::"), 0};
+}
+
+net::Address client_address(net::Family family) {
+  return address(family == net::Family::v4 ? "198.18.7.9" : "2001:db8:7::9");
+}
+
+base::Status add_addresses(Host& host, std::string_view link, std::initializer_list<std::string> addresses) {
+  for (const std::string& text : addresses) TRY(host.add_address(link, InterfaceAddress::of(text)));
+  return {};
+}
+
+base::Status add_defaults(Host& host, std::string_view link, std::uint32_t table,
+                          std::initializer_list<std::string_view> gateways) {
+  for (const std::string_view text : gateways) {
+    const net::Address gateway = address(text);
+    TRY(host.add_route(
+        {.destination = everything(gateway.family()), .gateway = gateway, .link = link, .table = table}));
+  }
+  return {};
+}
+
+// The two taps of a node: what its uplinks carry, seen from the gateways.
+struct Watch {
+  Tap eth0;
+  Tap eth1;
+  net::Address client;
+  net::Address service;
+
+  base::Status update(Tally& tally) {
+    TRY(count(eth0, tally.requests_in.eth0, tally.replies_out.eth0));
+    return count(eth1, tally.requests_in.eth1, tally.replies_out.eth1);
+  }
+
+  base::Status count(Tap& tap, int& requests, int& replies) const {
+    for (const Tap::Packet& packet : TRY(tap.take())) {
+      if (packet.outgoing && packet.source == client && packet.destination == service) ++requests;
+      if (!packet.outgoing && packet.source == service && packet.destination == client) ++replies;
+    }
+    return {};
+  }
+};
+
+int count_answers(const base::Fd& socket) {
+  int answers = 0;
+  char byte = 0;
+  while (::recv(socket.get(), &byte, 1, 0) >= 0) ++answers;
+  return answers;
+}
+
+// Sleeps until one of them has something to read, at most until `deadline`.
+void wait_for_packets(const Watch& watch, const base::Fd& socket, steady_clock::time_point deadline) {
+  const auto readable = [](int fd) { return pollfd{.fd = fd, .events = POLLIN, .revents = 0}; };
+  std::array waiting{readable(watch.eth0.fd()), readable(watch.eth1.fd()), readable(socket.get())};
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now()).count();
+  (void)::poll(waiting.data(), waiting.size(), static_cast<int>(std::max<long>(left, 0)));  // The caller looks again.
+}
+
+bool complete(const Tally& tally) {
+  return tally.replies_out.total() >= tally.requests && tally.answered >= tally.replies_out.eth1;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Scene>> Scene::build(World& world, int nodes) {
+  std::unique_ptr<Scene> scene(new Scene(world));
+  TRY(scene->build_gateways());
+  for (int number = 1; number <= nodes; ++number) TRY(scene->build_node(number));
+  TRY(scene->start_responder());
+  return scene;
+}
+
+base::Status Scene::build_gateways() {
+  gateway_a_ = TRY(world_.add_host("gateway-a"));
+  gateway_b_ = TRY(world_.add_host("gateway-b"));
+  client_ = TRY(world_.add_host("client"));
+  for (Host* gateway : {gateway_a_, gateway_b_}) TRY(world_.add_switch(*gateway, "nodes"));
+  TRY(add_addresses(*gateway_a_, "nodes", {"10.0.0.1/24", "fd00:a::1/64"}));
+  TRY(add_addresses(*gateway_b_, "nodes", {"198.51.100.1/24", "2001:db8:b::1/64"}));
+  TRY(gateway_b_->forward_packets());
+
+  TRY(world_.connect(*client_, "eth0", *gateway_b_, "client"));
+  TRY(add_addresses(*gateway_b_, "client", {"198.18.7.1/24", "2001:db8:7::1/64"}));
+  TRY(add_addresses(*client_, "eth0", {"198.18.7.9/24", "2001:db8:7::9/64"}));
+  return add_defaults(*client_, "eth0", 254, {"198.18.7.1", "2001:db8:7::1"});
+}
+
+base::Status Scene::build_node(int number) {
+  SceneNode node{.name = fmt::format("worker-{}", number), .host = nullptr, .pod = nullptr, .service = {}};
+  node.host = TRY(world_.add_host(node.name));
+  node.service = {address(fmt::format("10.96.23.{}", 16 + number)),
+                  address(fmt::format("fd00:10:96::23{}", 16 + number))};
+  TRY(node.host->forward_packets());
+  TRY(world_.plug(*node.host, "eth0", *gateway_a_, node.name, "nodes"));
+  TRY(world_.plug(*node.host, "eth1", *gateway_b_, node.name, "nodes"));
+  TRY(node.host->set_sysctl("net/ipv4/conf/eth1/rp_filter", "2"));  // Loose: requests may come in by any uplink.
+  const int last = 10 + number;
+  TRY(add_addresses(*node.host, "eth0", {fmt::format("10.0.0.{}/24", last), fmt::format("fd00:a::{}/64", last)}));
+  TRY(add_addresses(*node.host, "eth1",
+                    {fmt::format("198.51.100.{}/24", last), fmt::format("2001:db8:b::{}/64", last)}));
+  TRY(build_pod(node, number));
+  TRY(lay_routes(node, number));
+  nodes_.push_back(std::move(node));
+  return {};
+}
+
+base::Status Scene::build_pod(SceneNode& node, int number) {
+  const std::string name = fmt::format("pod-{}", number);
+  const std::string net4 = fmt::format("10.244.{}", number);
+  const std::string net6 = fmt::format("fd00:10:244:{}", number);
+  node.pod = TRY(world_.add_host(name));
+  TRY(world_.connect(*node.pod, "eth0", *node.host, name));
+  TRY(add_addresses(*node.host, name, {net4 + ".1/24", net6 + "::1/64"}));
+  TRY(add_addresses(*node.pod, "eth0", {net4 + ".7/24", net6 + "::7/64"}));
+  TRY(add_defaults(*node.pod, "eth0", 254, {net4 + ".1", net6 + "::1"}));
+  for (const net::Address& service : node.service) {
+    TRY(node.pod->add_address("eth0", {.address = service, .length = service.bits()}));
+    TRY(node.host->add_route({.destination = net::Prefix::host(service), .link = name}));
+  }
+  return {};
+}
+
+base::Status Scene::lay_routes(const SceneNode& node, int number) {
+  TRY(add_defaults(*node.host, "eth0", 254, {"10.0.0.1", "fd00:a::1"}));
+  TRY(add_defaults(*node.host, "eth1", kTable, {"198.51.100.1", "2001:db8:b::1"}));
+  const std::array via{fmt::format("198.51.100.{}", 10 + number), fmt::format("2001:db8:b::{}", 10 + number)};
+  for (std::size_t family = 0; family < via.size(); ++family) {
+    TRY(gateway_b_->add_route({.destination = net::Prefix::host(node.service.at(family)),
+                               .gateway = address(via.at(family)),
+                               .link = "nodes"}));
+  }
+  return {};
+}
+
+base::Status Scene::start_responder() {
+  std::vector<base::Fd> sockets;
+  for (const SceneNode& node : nodes_) {
+    for (const net::Address& service : node.service) sockets.push_back(TRY(bind_udp(*node.pod, service, kServicePort)));
+  }
+  responder_.emplace(TRY(Responder::start(std::move(sockets))));
+  return {};
+}
+
+base::Result<Tally> Scene::send_requests(const SceneNode& node, net::Family family, int requests,
+                                         std::chrono::milliseconds bound) {
+  const net::Address client = client_address(family);
+  Watch watch{.eth0 = TRY(Tap::open(*gateway_a_, node.name)),
+              .eth1 = TRY(Tap::open(*gateway_b_, node.name)),
+              .client = client,
+              .service = node.address(family)};
+  const base::Fd socket = TRY(bind_udp(*client_, client, 0));
+  TRY(connect_udp(socket, node.address(family), kServicePort));
+  for (int number = 0; number < requests; ++number) {
+    if (::send(socket.get(), &number, sizeof number, 0) < 0) return base::fail_errno("send a request", errno);
+  }
+
+  Tally tally{.requests = requests, .requests_in = {}, .replies_out = {}, .answered = 0};
+  const auto deadline = steady_clock::now() + bound;
+  while (true) {
+    TRY(watch.update(tally));
+    tally.answered += count_answers(socket);
+    if (complete(tally) || steady_clock::now() >= deadline) return tally;
+    wait_for_packets(watch, socket, deadline);
+  }
+}
+
+}  // namespace lab

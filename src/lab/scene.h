@@ -1,0 +1,86 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "lab/host.h"
+#include "lab/responder.h"
+#include "lab/tap.h"
+#include "lab/world.h"
+#include "net/address.h"
+
+namespace lab {
+
+// A node with two uplinks. eth0 leads to gateway A and is where main's default route points; eth1 leads to gateway B,
+// the default of table 100. Behind the node is a pod that holds the addresses of one Service.
+struct SceneNode {
+  std::string name;  // "worker-1"
+  Host* host = nullptr;
+  Host* pod = nullptr;
+  std::array<net::Address, 2> service;  // IPv4, IPv6
+
+  const net::Address& address(net::Family family) const { return service.at(family == net::Family::v4 ? 0 : 1); }
+};
+
+// Packets by uplink.
+struct UplinkCount {
+  int eth0 = 0;
+  int eth1 = 0;
+
+  int total() const { return eth0 + eth1; }
+  bool operator==(const UplinkCount&) const = default;
+};
+
+// What was seen at the gateways while the client talked to a Service.
+struct Tally {
+  int requests = 0;
+  UplinkCount requests_in;
+  UplinkCount replies_out;
+  int answered = 0;  // Replies that reached the client.
+};
+
+// The example world of the documents: nodes with two uplinks, a client beyond gateway B, and one Service per node
+// whose requests come in through B. Replies leave by A until something makes it right: gateway A drops them, as a
+// firewall that never saw the request.
+//
+//     client ---- gateway-b ---- eth1 worker-N eth0 ---- gateway-a
+//   198.18.7.9   198.51.100.1          |               10.0.0.1
+//                                    pod-N  10.96.23.(16+N)
+class Scene {
+ public:
+  static constexpr std::uint32_t kTable = 100;
+
+  static base::Result<std::unique_ptr<Scene>> build(World& world, int nodes = 1);
+
+  std::vector<SceneNode>& nodes() { return nodes_; }
+  Host& client() { return *client_; }
+
+  // Sends real requests from the client to the node's Service and counts them and their replies at the gateways. Waits
+  // until every request has been answered by the pod, at most `bound`.
+  base::Result<Tally> send_requests(const SceneNode& node, net::Family family, int requests,
+                                    std::chrono::milliseconds bound = std::chrono::seconds(5));
+
+ private:
+  explicit Scene(World& world) : world_(world) {}
+
+  base::Status build_gateways();
+  base::Status build_node(int number);
+  base::Status build_pod(SceneNode& node, int number);
+  base::Status lay_routes(const SceneNode& node, int number);
+  base::Status start_responder();
+
+  World& world_;
+  Host* gateway_a_ = nullptr;
+  Host* gateway_b_ = nullptr;
+  Host* client_ = nullptr;
+  std::vector<SceneNode> nodes_;
+  std::optional<Responder> responder_;
+};
+
+}  // namespace lab

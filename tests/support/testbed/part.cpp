@@ -1,0 +1,55 @@
+#include "testbed/part.h"
+
+#include <chrono>
+#include <csignal>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "testbed/eventually.h"
+
+namespace testbed {
+namespace {
+
+constexpr auto kReadyBound = std::chrono::seconds(90);  // Two seconds on an idle machine.
+constexpr std::size_t kTailBytes = 4000;
+
+}  // namespace
+
+base::Status Part::start() {
+  process_ = TRY(base::within(name_, Process::start(command_)));
+  return {};
+}
+
+base::Status Part::wait_ready() {
+  const auto settled = [this] { return !running() || ready_(); };
+  if (eventually(name_, kReadyBound, settled) && running()) return {};
+  return base::fail(base::Fault::unavailable,
+                    fmt::format("{} {}\n{}", name_, running() ? "does not get ready" : "has ended", log_tail()));
+}
+
+base::Status Part::restart() {
+  kill();
+  TRY(start());
+  return wait_ready();
+}
+
+void Part::kill() {
+  process_.reset();
+}
+
+void Part::freeze() {
+  if (process_) process_->signal(SIGSTOP);
+}
+
+void Part::thaw() {
+  if (process_) process_->signal(SIGCONT);
+}
+
+std::string Part::log_tail() const {
+  const std::string text = base::read_file(command_.log, std::size_t{1} << 30U).value_or("");
+  return text.size() <= kTailBytes ? text : text.substr(text.find('\n', text.size() - kTailBytes) + 1);
+}
+
+}  // namespace testbed

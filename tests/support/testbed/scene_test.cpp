@@ -1,0 +1,107 @@
+#include "lab/scene.h"
+
+#include <chrono>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "lab/demonstration.h"
+#include "lab/world.h"
+#include "testbed/process.h"
+
+namespace testbed {
+namespace {
+
+using namespace std::chrono_literals;
+using lab::Scene;
+using lab::SceneNode;
+using lab::World;
+
+void ip(const lab::Host& host, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "ip");
+  const auto done = run({.arguments = std::move(arguments), .network = host.network()}, 10s);
+  ASSERT_TRUE(done) << done.error().message();
+  EXPECT_TRUE(done->exit.ok()) << done->errors;
+}
+
+// As an administrator would do it by hand.
+base::Status add_rules(Scene& scene) {
+  for (const SceneNode& node : scene.nodes()) {
+    ip(*node.host, {"rule", "add", "from", node.service[0].text(), "lookup", "100", "priority", "1000"});
+    ip(*node.host, {"-6", "rule", "add", "from", node.service[1].text(), "lookup", "100", "priority", "1000"});
+  }
+  return {};
+}
+
+class SceneTest : public testing::Test {
+ protected:
+  void build(int nodes) {
+    auto world = World::make();
+    ASSERT_TRUE(world) << world.error().message();
+    world_.emplace(*std::move(world));
+    auto scene = Scene::build(*world_, nodes);
+    ASSERT_TRUE(scene) << scene.error().message();
+    scene_ = *std::move(scene);
+  }
+
+  std::optional<World> world_;
+  std::unique_ptr<Scene> scene_;
+};
+
+TEST_F(SceneTest, replies_take_the_wrong_uplink_until_a_rule_is_there) {
+  build(1);
+  const auto shown = demonstrate(*scene_, "ip rule", add_rules);
+  ASSERT_TRUE(shown) << shown.error().message();
+  EXPECT_TRUE(shown->right) << format_table(shown->rows);
+  EXPECT_EQ(shown->rows.size(), 4U);
+}
+
+TEST_F(SceneTest, without_a_cure_the_demonstration_is_not_right) {
+  build(1);
+  const auto shown = demonstrate(*scene_, "nothing", [](Scene&) { return base::Status(); });
+  ASSERT_TRUE(shown) << shown.error().message();
+  EXPECT_FALSE(shown->right);
+  for (const lab::Row& row : shown->rows) EXPECT_EQ(row.verdict(), "wrong uplink");
+}
+
+TEST_F(SceneTest, a_cure_that_was_there_before_shows_nothing) {
+  build(1);
+  ASSERT_TRUE(add_rules(*scene_));
+  const auto shown = demonstrate(*scene_, "nothing", [](Scene&) { return base::Status(); });
+  ASSERT_TRUE(shown) << shown.error().message();
+  EXPECT_FALSE(shown->right);
+}
+
+TEST_F(SceneTest, a_failing_cure_is_named) {
+  build(1);
+  const auto shown = demonstrate(*scene_, "IPRule public-eu, ClusterIP",
+                                 [](Scene&) -> base::Status { return base::fail(base::Fault::bug, "broken"); });
+  ASSERT_FALSE(shown);
+  EXPECT_EQ(shown.error().message(), "IPRule public-eu, ClusterIP: broken");
+}
+
+TEST_F(SceneTest, each_node_has_its_own_service_and_uplinks) {
+  build(3);
+  const SceneNode& second = scene_->nodes().at(1);
+  ip(*second.host, {"rule", "add", "from", second.service[0].text(), "lookup", "100", "priority", "1000"});
+  for (const SceneNode& node : scene_->nodes()) {
+    const auto tally = scene_->send_requests(node, net::Family::v4, 5);
+    ASSERT_TRUE(tally) << tally.error().message();
+    EXPECT_EQ(tally->replies_out.eth1, node.name == "worker-2" ? 5 : 0) << node.name;
+    EXPECT_EQ(tally->replies_out.total(), 5) << node.name;
+  }
+}
+
+TEST_F(SceneTest, a_lost_uplink_means_no_reply_within_the_bound) {
+  build(1);
+  const SceneNode& node = scene_->nodes().front();
+  ASSERT_TRUE(add_rules(*scene_));
+  ip(*node.host, {"link", "set", "eth1", "down"});
+  const auto tally = scene_->send_requests(node, net::Family::v4, 5, 200ms);
+  ASSERT_TRUE(tally) << tally.error().message();
+  EXPECT_EQ(tally->answered, 0);
+  EXPECT_EQ(tally->replies_out.total(), 0);
+}
+
+}  // namespace
+}  // namespace testbed
