@@ -13,8 +13,6 @@ constexpr std::array<int, 8> kGroups = {
     RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE,   RTNLGRP_IPV4_ROUTE,  RTNLGRP_IPV6_ROUTE,
     RTNLGRP_LINK,      RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_NEXTHOP,
 };
-// The default buffer kept 256 of 3,000 rule events; this one holds bursts of tens of thousands.
-constexpr std::size_t kBuffer = std::size_t{16} << 20U;
 
 Kinds kinds_of(std::uint16_t type) {
   switch (type) {
@@ -40,8 +38,9 @@ Kinds kinds_of(std::uint16_t type) {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Monitor>> Monitor::start(std::uint32_t own_port, runtime::Signal& changed) {
-  auto socket = TRY(EventSocket::open(Bus::route, kGroups, kBuffer));
+base::Result<std::unique_ptr<Monitor>> Monitor::start(std::uint32_t own_port, runtime::Signal& changed,
+                                                      std::size_t buffer) {
+  auto socket = TRY(EventSocket::open(Bus::route, kGroups, buffer));
   base::Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wake) return base::fail_errno("eventfd", errno);
   return std::unique_ptr<Monitor>(new Monitor(std::move(socket), std::move(wake), own_port, changed));

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <thread>
 
 #include "base/fd.h"
@@ -43,8 +45,12 @@ class Kinds {
 // everything has changed. It watches the namespace in which it was started.
 class Monitor {
  public:
+  // The default buffer of a socket kept 256 of 3,000 rule events; this one holds bursts of tens of thousands.
+  static constexpr std::size_t kBuffer = std::size_t{16} << 20U;
+
   // `changed` is raised from the monitor's thread and must outlive it.
-  static base::Result<std::unique_ptr<Monitor>> start(std::uint32_t own_port, runtime::Signal& changed);
+  static base::Result<std::unique_ptr<Monitor>> start(std::uint32_t own_port, runtime::Signal& changed,
+                                                      std::size_t buffer = kBuffer);
   ~Monitor();
 
   Monitor(const Monitor&) = delete;

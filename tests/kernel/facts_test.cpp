@@ -83,8 +83,7 @@ TEST_F(Facts, without_a_priority_the_kernel_chooses_one_before_the_second_rule) 
   Message message = bare(RTM_NEWRULE, AF_INET, FR_ACT_TO_TBL, NLM_F_CREATE);
   message.put_u32(FRA_TABLE, 100);
   EXPECT_EQ(send(std::move(message)), 0);
-  EXPECT_EQ(rules().substr(0, rules().find("1:\t")),
-            "0:\tfrom all lookup local\n0:\tfrom all lookup 100\n");
+  EXPECT_EQ(rules().substr(0, rules().find("1:\t")), "0:\tfrom all lookup local\n0:\tfrom all lookup 100\n");
 }
 
 TEST_F(Facts, a_delete_takes_the_first_rule_that_has_what_it_carries) {

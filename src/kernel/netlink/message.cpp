@@ -56,6 +56,7 @@ void Message::put_bytes(std::uint16_t type, std::span<const std::byte> bytes) {
 }
 
 void Message::append_header(std::span<const std::byte> extra) {
+  if (extra.empty()) return;
   reserve(extra.size());
   void* const place = mnl_nlmsg_put_extra_header(header(), extra.size());
   std::memcpy(place, extra.data(), extra.size());

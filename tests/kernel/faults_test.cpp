@@ -1,0 +1,210 @@
+// Rows F of the fault catalogue that need no API server: other programs change rules under the engine.
+#include <atomic>
+#include <chrono>
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <thread>
+#include <unistd.h>
+
+#include "kernel/engine.h"
+#include "kernel/monitor.h"
+#include "kernel/rtnl/rule.h"
+#include "tests/kernel/sandbox.h"
+
+namespace kernel {
+namespace {
+
+using namespace std::chrono_literals;
+using state::NetState;
+using state::Rule;
+
+class Faults : public Sandbox {
+ protected:
+  static Rule source(std::uint32_t number, std::uint32_t priority = 500, std::uint8_t protocol = 183) {
+    Rule rule{.priority = priority, .protocol = protocol, .table = 100};
+    const std::array<std::uint8_t, 4> bytes = {10, static_cast<std::uint8_t>(number >> 16U),
+                                               static_cast<std::uint8_t>(number >> 8U),
+                                               static_cast<std::uint8_t>(number)};
+    rule.selector.from = net::Prefix::host(net::Address::from_bytes(std::as_bytes(std::span(bytes))).value());
+    return rule;
+  }
+
+  static NetState sources(std::uint32_t count) {
+    NetState out;
+    for (std::uint32_t i = 0; i < count; ++i) out.rules.push_back(source(i));
+    return out;
+  }
+
+  static Engine::Report converge(Engine& engine, const NetState& wanted) {
+    auto report = engine.converge(wanted, {});
+    EXPECT_TRUE(report) << report.error().message();
+    return *std::move(report);
+  }
+};
+
+// Another program that adds and deletes its own rules as fast as it can, until it is stopped.
+class Churn {
+ public:
+  explicit Churn(const std::vector<Rule>& rules) : rules_(rules) {}
+
+  std::uint64_t changes() const { return changes_; }
+
+ private:
+  void run(const std::stop_token& stop) {
+    auto socket = Socket::open(Bus::route).value();
+    while (!stop.stop_requested()) {
+      for (const bool add : {true, false}) {
+        std::vector<Message> messages;
+        for (const Rule& rule : rules_) {
+          messages.push_back(add ? rtnl::encode_add(rule, false).value() : rtnl::encode_remove(rule).value());
+        }
+        socket.transact_all(messages);
+        changes_ += messages.size();
+      }
+    }
+  }
+
+  std::vector<Rule> rules_;
+  std::atomic<std::uint64_t> changes_{0};
+  std::jthread thread_{[this](const std::stop_token& stop) { run(stop); }};
+};
+
+TEST_F(Faults, F2_flush_of_everything_brings_ours_back_and_leaves_the_baseline_to_its_owner) {
+  auto engine = Engine::open({}).value();
+  const auto wanted = sources(50);
+  converge(engine, wanted);
+  run("ip rule flush");
+  EXPECT_TRUE(converge(engine, wanted).settled());
+  EXPECT_EQ(run("ip rule show priority 500 | wc -l"), "50\n");
+  EXPECT_EQ(run("ip rule show table main"), "");
+}
+
+TEST_F(Faults, F4_unwanted_rule_under_our_number_is_removed_and_a_wanted_one_left) {
+  auto engine = Engine::open({}).value();
+  run("ip rule add from 10.9.9.9 lookup 7 priority 77 protocol 183");
+  run("ip rule add from 10.0.0.1 lookup 100 priority 500 protocol 183");
+  const auto report = converge(engine, {.rules = {source(1)}});
+  EXPECT_TRUE(report.settled());
+  EXPECT_EQ(text(report.done), "remove IPv4 rule 77: from 10.9.9.9 lookup 7 proto 183\n");
+}
+
+TEST_F(Faults, F5_overrun_of_the_monitor_says_that_everything_changed) {
+  auto engine = Engine::open({}).value();
+  runtime::Signal changed;
+  const auto monitor = Monitor::start(engine.port(), changed, 1).value();  // The kernel's minimum: a few events.
+  auto other = Socket::open(Bus::route).value();
+  // The kernel lets a reader that is behind catch up, so it takes some bursts until one is too much.
+  for (int burst = 0; burst < 1000 && monitor->overruns() == 0; ++burst) {
+    std::vector<Message> messages;
+    for (std::uint32_t i = 0; i < 100; ++i) {
+      messages.push_back(rtnl::encode_add(source(i, 900), false).value());
+      messages.push_back(rtnl::encode_remove(source(i, 900)).value());
+    }
+    other.transact_all(messages);
+  }
+  ASSERT_TRUE(changed.wait({}, std::chrono::steady_clock::now() + 10s));
+  EXPECT_GT(monitor->overruns(), 0);
+  EXPECT_EQ(monitor->take(), Kinds::all());
+}
+
+TEST_F(Faults, F6_no_verified_view_is_wrong_while_others_change_rules) {
+  auto engine = Engine::open({}).value();
+  const auto stable = sources(2000);
+  ASSERT_TRUE(converge(engine, stable).settled());
+  std::vector<Rule> foreign;
+  for (std::uint32_t i = 0; i < 200; ++i) foreign.push_back(source(70000 + i, 400, 4));
+
+  Churn churn(foreign);
+  int verified = 0;
+  int unverified = 0;
+  int wrong = 0;
+  int wrong_but_unverified = 0;
+  for (int i = 0; i < 60; ++i) {
+    const auto seen = engine.observe({}).value();
+    std::vector<Rule> own;
+    for (const Rule& rule : state::state_of(seen).rules) {
+      if (rule.protocol == 183) own.push_back(rule);
+    }
+    const bool right = own == stable.rules;
+    if (state::is_verified(seen)) {
+      ++verified;
+      wrong += right ? 0 : 1;
+    } else {
+      ++unverified;
+      wrong_but_unverified += right ? 0 : 1;
+      // What an unverified view leads to does no harm.
+      engine.apply(plan::diff(seen, stable, engine.ownership()), {});
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+  RecordProperty("verified", verified);
+  std::printf("%d verified views, %d unverified of which %d wrong, %lu foreign changes\n", verified, unverified,
+              wrong_but_unverified, static_cast<unsigned long>(churn.changes()));
+}
+
+TEST_F(Faults, F6_repair_goes_on_under_endless_churn) {
+  auto engine = Engine::open({}).value();
+  std::vector<Rule> foreign;
+  for (std::uint32_t i = 0; i < 200; ++i) foreign.push_back(source(70000 + i, 400, 4));
+  {
+    Churn churn(foreign);
+    for (int i = 0; i < 3; ++i) converge(engine, sources(100));
+  }
+  EXPECT_EQ(run("ip rule show priority 500 | sort | uniq -c | awk '$1 == 1' | wc -l"), "100\n");
+  EXPECT_TRUE(converge(engine, sources(100)).settled());
+}
+
+TEST_F(Faults, F7_rule_that_somebody_added_first_is_taken_as_ours_after_a_read_back) {
+  auto engine = Engine::open({}).value();
+  const NetState wanted{.rules = {source(1)}};
+  const auto seen = engine.observe({}).value();
+  const auto todo = plan::diff(seen, wanted, engine.ownership());
+  run("ip rule add from 10.0.0.1 lookup 100 priority 500 protocol 183");
+  const auto outcome = engine.apply(todo, {});
+  EXPECT_EQ(outcome.count(Effect::harmless), 1);
+  EXPECT_EQ(outcome.count(Effect::failed), 0);
+  EXPECT_TRUE(converge(engine, wanted).settled());
+  EXPECT_EQ(run("ip rule show priority 500 | wc -l"), "1\n");
+}
+
+TEST_F(Faults, copies_made_by_another_instance_during_a_bulk_are_removed) {
+  auto one = Engine::open({}).value();
+  auto two = Engine::open({}).value();
+  const auto wanted = sources(300);
+  const auto todo = plan::diff(one.observe({}).value(), wanted, one.ownership());
+  ASSERT_TRUE(converge(two, wanted).settled());  // Between the other's look and its writes.
+  one.apply(todo, {});
+  EXPECT_EQ(run("ip rule show priority 500 | wc -l"), "600\n");
+  EXPECT_TRUE(converge(one, wanted).settled());
+  EXPECT_EQ(run("ip rule show priority 500 | sort -u | wc -l"), "300\n");
+  EXPECT_EQ(run("ip rule show priority 500 | wc -l"), "300\n");
+}
+
+TEST_F(Faults, F8_without_the_capability_nothing_is_verified_and_writes_are_denied) {
+  std::thread([] {  // Capabilities belong to the thread.
+    auto engine = Engine::open({}).value();
+    __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+    std::array<__user_cap_data_struct, 2> none{};
+    ASSERT_EQ(::syscall(SYS_capset, &header, none.data()), 0);
+    const auto seen = engine.observe({}).value();
+    EXPECT_FALSE(state::is_verified(seen));
+    EXPECT_EQ(state::state_of(seen).rules.size(), 5);
+    const auto outcome = engine.apply(plan::diff(seen, {.rules = {source(1)}}, engine.ownership()), {});
+    EXPECT_EQ(outcome.results[0].status.error().fault(), base::Fault::denied);
+  })
+      .join();
+}
+
+TEST_F(Faults, stop_ends_a_long_apply_between_windows) {
+  auto engine = Engine::open({}).value();
+  std::stop_source stop;
+  stop.request_stop();
+  const auto todo = plan::diff(engine.observe({}).value(), sources(500), engine.ownership());
+  const auto outcome = engine.apply(todo, stop.get_token());
+  EXPECT_EQ(outcome.count(Effect::failed), 500);
+  EXPECT_EQ(outcome.results[0].status.error().fault(), base::Fault::cancelled);
+  EXPECT_EQ(run("ip rule show priority 500"), "");
+}
+
+}  // namespace
+}  // namespace kernel
