@@ -10,13 +10,15 @@ option(IPRULE_FUZZ "Link fuzz targets with libFuzzer (clang only) instead of the
 
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  # Paths relative to the tree, so that another clone of it finds what this one compiled.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
 endif()
 
 # Warnings are for our own code: an interface that only our targets link.
 add_library(project_warnings INTERFACE)
 target_compile_options(project_warnings INTERFACE
-  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Werror)
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Werror
+  -Wno-missing-field-initializers)  # Designated initializers name what matters; the rest has its default.
 
 if(IPRULE_SANITIZE)
   add_compile_options(-fsanitize=${IPRULE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -60,8 +60,8 @@ Result<T> within(std::string_view context, Result<T> result) {
 }
 
 namespace detail {
-template <typename T>
-T take(Result<T>&& result) {
+template <typename T, typename E>
+T take(std::expected<T, E>&& result) {
   if constexpr (!std::is_void_v<T>) return *std::move(result);
 }
 }  // namespace detail

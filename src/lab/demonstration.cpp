@@ -24,19 +24,8 @@ std::string label(std::string_view what, const SceneNode& node, net::Family fami
   return fmt::format("{}, {}{}", what, text(family), many ? ", " + node.name : "");
 }
 
-base::Result<bool> show(Scene& scene, std::string_view what, Demonstration& shown,
-                        const std::function<void(const Row&)>& seen, bool (Row::*expected)() const) {
-  bool as_expected = true;
-  for (const SceneNode& node : scene.nodes()) {
-    for (const net::Family family : {net::Family::v4, net::Family::v6}) {
-      Row row{.what = label(what, node, family, scene.nodes().size() > 1),
-              .tally = TRY(scene.send_requests(node, family, kRequests))};
-      as_expected &= (row.*expected)();
-      if (seen) seen(row);
-      shown.rows.push_back(std::move(row));
-    }
-  }
-  return as_expected;
+bool fits(const Row& row, Act::Expect expect) {
+  return expect == Act::Expect::right ? row.right() : row.wrong();
 }
 
 }  // namespace
@@ -68,14 +57,21 @@ std::string format_table(const std::vector<Row>& rows) {
   return out;
 }
 
-base::Result<Demonstration> demonstrate(Scene& scene, std::string_view cure,
-                                        const std::function<base::Status(Scene&)>& make_right,
+base::Result<Demonstration> demonstrate(Scene& scene, const std::vector<Act>& acts,
                                         const std::function<void(const Row&)>& seen) {
   Demonstration shown;
-  const bool wrong_before = TRY(show(scene, "no rule", shown, seen, &Row::wrong));
-  TRY(base::within(cure, make_right(scene)));
-  const bool right_after = TRY(show(scene, cure, shown, seen, &Row::right));
-  shown.right = wrong_before && right_after;
+  for (const Act& act : acts) {
+    if (act.prepare) TRY(base::within(act.what, act.prepare(scene)));
+    for (const SceneNode& node : scene.nodes()) {
+      for (const net::Family family : {net::Family::v4, net::Family::v6}) {
+        Row row{.what = label(act.what, node, family, scene.nodes().size() > 1),
+                .tally = TRY(scene.send_requests(node, family, kRequests))};
+        shown.as_expected &= fits(row, act.expect);
+        if (seen) seen(row);
+        shown.rows.push_back(std::move(row));
+      }
+    }
+  }
   return shown;
 }
 

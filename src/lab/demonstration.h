@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -25,15 +24,23 @@ struct Row {
 //   no rule, IPv4                     eth1 20        eth0 20           wrong uplink
 std::string format_table(const std::vector<Row>& rows);
 
-struct Demonstration {
-  std::vector<Row> rows;
-  bool right = false;  // Wrong before, as it must be to show anything, and right after.
+// One act of a show: something is done to the scene, then requests are sent to every node, in both families.
+struct Act {
+  enum class Expect { wrong, right };
+
+  std::string what;  // "no rule"
+  Expect expect = Expect::right;
+  std::function<base::Status(Scene&)> prepare = {};  // Nothing where there is nothing to do.
 };
 
-// Sends requests with nothing in place, in both families; lets `make_right` do its work on the nodes; sends again. Each
-// row is handed to `seen` as soon as it is known. `cure` names what make_right does, in the table.
-base::Result<Demonstration> demonstrate(Scene& scene, std::string_view cure,
-                                        const std::function<base::Status(Scene&)>& make_right,
+struct Demonstration {
+  std::vector<Row> rows;
+  bool as_expected = true;  // Also that replies went wrong where they should: else nothing was shown.
+};
+
+// Plays the acts in order. Each row is handed to `seen` as soon as it is known. An act that cannot be prepared ends the
+// show with an error that names it.
+base::Result<Demonstration> demonstrate(Scene& scene, const std::vector<Act>& acts,
                                         const std::function<void(const Row&)>& seen = {});
 
 }  // namespace lab

@@ -41,8 +41,7 @@ bool succeeds(std::vector<std::string> arguments) {
 }  // namespace
 
 bool machine_has(std::string_view feature) {
-  if (feature == "bond" || feature == "dummy" || feature == "vlan" || feature == "vrf")
-    return knows_link_kind(feature);
+  if (feature == "bond" || feature == "dummy" || feature == "vlan" || feature == "vrf") return knows_link_kind(feature);
   if (feature == "nftables") return succeeds({"nft", "list", "ruleset"});
   if (feature == "user-namespaces") return succeeds({"unshare", "--user", "true"});
   if (feature == "user-mode-linux") return succeeds({"linux.uml", "--version"});

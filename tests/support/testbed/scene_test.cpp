@@ -33,6 +33,10 @@ base::Status add_rules(Scene& scene) {
   return {};
 }
 
+std::vector<lab::Act> before_and_after(std::function<base::Status(Scene&)> cure) {
+  return {{.what = "no rule", .expect = lab::Act::Expect::wrong}, {.what = "the cure", .prepare = std::move(cure)}};
+}
+
 class SceneTest : public testing::Test {
  protected:
   void build(int nodes) {
@@ -50,34 +54,34 @@ class SceneTest : public testing::Test {
 
 TEST_F(SceneTest, replies_take_the_wrong_uplink_until_a_rule_is_there) {
   build(1);
-  const auto shown = demonstrate(*scene_, "ip rule", add_rules);
+  const auto shown = demonstrate(*scene_, before_and_after(add_rules));
   ASSERT_TRUE(shown) << shown.error().message();
-  EXPECT_TRUE(shown->right) << format_table(shown->rows);
+  EXPECT_TRUE(shown->as_expected) << format_table(shown->rows);
   EXPECT_EQ(shown->rows.size(), 4U);
 }
 
 TEST_F(SceneTest, without_a_cure_the_demonstration_is_not_right) {
   build(1);
-  const auto shown = demonstrate(*scene_, "nothing", [](Scene&) { return base::Status(); });
+  const auto shown = demonstrate(*scene_, before_and_after({}));
   ASSERT_TRUE(shown) << shown.error().message();
-  EXPECT_FALSE(shown->right);
+  EXPECT_FALSE(shown->as_expected);
   for (const lab::Row& row : shown->rows) EXPECT_EQ(row.verdict(), "wrong uplink");
 }
 
 TEST_F(SceneTest, a_cure_that_was_there_before_shows_nothing) {
   build(1);
   ASSERT_TRUE(add_rules(*scene_));
-  const auto shown = demonstrate(*scene_, "nothing", [](Scene&) { return base::Status(); });
+  const auto shown = demonstrate(*scene_, before_and_after({}));
   ASSERT_TRUE(shown) << shown.error().message();
-  EXPECT_FALSE(shown->right);
+  EXPECT_FALSE(shown->as_expected);
 }
 
 TEST_F(SceneTest, a_failing_cure_is_named) {
   build(1);
-  const auto shown = demonstrate(*scene_, "IPRule public-eu, ClusterIP",
-                                 [](Scene&) -> base::Status { return base::fail(base::Fault::bug, "broken"); });
+  const auto shown = demonstrate(
+      *scene_, before_and_after([](Scene&) -> base::Status { return base::fail(base::Fault::bug, "broken"); }));
   ASSERT_FALSE(shown);
-  EXPECT_EQ(shown.error().message(), "IPRule public-eu, ClusterIP: broken");
+  EXPECT_EQ(shown.error().message(), "the cure: broken");
 }
 
 TEST_F(SceneTest, each_node_has_its_own_service_and_uplinks) {

@@ -1,0 +1,84 @@
+// iprule-agent: keeps one node's rules as published, by an API server or by a folder of manifests.
+#include <filesystem>
+#include <string>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+
+#include "agent/cluster_source.h"
+#include "agent/folder_source.h"
+#include "agent/node_loop.h"
+#include "base/log.h"
+#include "base/version.h"
+#include "kube/client.h"
+#include "kube/config.h"
+#include "runtime/shutdown.h"
+
+namespace {
+
+struct Options {
+  std::filesystem::path kubeconfig;
+  std::string node;
+  std::filesystem::path folder;
+  bool once = false;
+};
+
+std::string host_name() {
+  std::string name(HOST_NAME_MAX + 1, '\0');
+  if (::gethostname(name.data(), name.size()) != 0) return "";
+  return name.substr(0, name.find('\0'));
+}
+
+base::Status run_in_cluster(const Options& options) {
+  runtime::Shutdown shutdown;
+  const auto config = TRY(kube::load_config(options.kubeconfig, "", kube::Environment::of_process()));
+  const auto client =
+      TRY(kube::Client::connect(config, {.user_agent = "iprule-agent/" + std::string(base::version())}));
+  base::log::info("started", {{"version", base::version_text("iprule-agent")}, {"node", options.node}});
+  runtime::Signal changed;
+  agent::ClusterSource source(*client, options.node, changed);
+  agent::NodeLoop([&] { return source.latest(); }, changed).run(shutdown.token());
+  return {};
+}
+
+base::Status run_standalone(const Options& options) {
+  runtime::Shutdown shutdown;
+  runtime::Signal changed;
+  const auto source = TRY(agent::FolderSource::open(options.folder, options.node, changed));
+  agent::NodeLoop loop([&] { return source->latest(); }, changed);
+  if (!options.once) {
+    loop.run(shutdown.token());
+    return {};
+  }
+  const auto report = TRY(loop.pass(shutdown.token()));
+  if (!report) return base::fail(base::Fault::invalid, source->trouble());
+  if (!report->settled()) return base::fail(base::Fault::unavailable, "not everything could be applied");
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Keeps one node's rules as published", "iprule-agent");
+  app.set_version_flag("--version", base::version_text("iprule-agent"));
+  app.add_option("--kubeconfig", options.kubeconfig,
+                 "Kubeconfig file; without it KUBECONFIG or the pod's account counts");
+  app.add_option("--node-name", options.node, "Name of this node; the host's name where none is given")
+      ->envname("NODE_NAME");
+  auto* standalone = app.add_subcommand("standalone", "Read manifests from a folder instead of an API server");
+  standalone->add_option("folder", options.folder, "IPRule and Service manifests, YAML or JSON")->required();
+  standalone->add_flag("--once", options.once, "Apply them once and exit");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  if (options.node.empty()) options.node = host_name();
+
+  if (const auto done = *standalone ? run_standalone(options) : run_in_cluster(options); !done) {
+    base::log::error("cannot run", {{"reason", done.error().message()}});
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/folder_watch.h"
+#include "agent/node_loop.h"
+#include "base/result.h"
+#include "runtime/signal.h"
+
+namespace agent {
+
+// What a folder of manifests asks of this host: the controller's part and the agent's in one. The folder is read as one
+// set, again whenever it changes; while it cannot be read whole, the last good set stays. For the thread of the loop.
+class FolderSource {
+ public:
+  static base::Result<std::unique_ptr<FolderSource>> open(std::filesystem::path folder, std::string node,
+                                                          runtime::Signal& changed);
+
+  std::optional<Wanted> latest();
+
+  // Why the folder cannot be read at present; empty when it can.
+  const std::string& trouble() const { return trouble_; }
+
+ private:
+  FolderSource(std::filesystem::path folder, std::string node) : folder_(std::move(folder)), node_(std::move(node)) {}
+
+  std::filesystem::path folder_;
+  std::string node_;
+  std::unique_ptr<FolderWatch> watch_;
+  std::optional<Wanted> last_good_;
+  std::string trouble_;
+};
+
+}  // namespace agent

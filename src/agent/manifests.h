@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "api/iprule.h"
+#include "api/service.h"
+#include "base/result.h"
+
+namespace agent {
+
+// The objects of a folder of manifests: what an API server would have to say to the standalone agent.
+struct Manifests {
+  std::vector<api::IPRule> rules;
+  std::vector<api::Service> services;
+};
+
+// Adds the objects of one YAML or JSON text (many documents, Lists too). Another kind, the same object twice, or a
+// field that cannot be read is an error: "rules.yaml: document 2: spec.table: expected a number, found a string".
+base::Status add_manifests(Manifests& manifests, std::string_view name, std::string_view text);
+
+// All files *.yaml, *.yml and *.json of the folder, by name, as one set: an error in one of them is an error of all,
+// because what the others say is not the whole. Hidden files are editors' and not read.
+base::Result<Manifests> read_manifests(const std::filesystem::path& folder);
+
+}  // namespace agent

@@ -1,0 +1,58 @@
+#include "agent/manifests.h"
+
+#include <gtest/gtest.h>
+
+namespace agent {
+namespace {
+
+constexpr std::string_view kRule = R"(
+apiVersion: api.operator.brtrm.dev/v1alpha1
+kind: IPRule
+metadata: {name: public}
+spec: {cidrs: [203.0.113.0/24], table: 100, priority: 1000}
+)";
+constexpr std::string_view kService = R"(
+apiVersion: v1
+kind: Service
+metadata: {name: frontend, namespace: shop}
+spec: {type: LoadBalancer, clusterIP: 10.96.23.17, clusterIPs: [10.96.23.17]}
+status: {loadBalancer: {ingress: [{ip: 203.0.113.45}]}}
+)";
+
+std::string error_of(std::string_view text) {
+  Manifests manifests;
+  const auto status = add_manifests(manifests, "x.yaml", text);
+  return status ? "" : status.error().message();
+}
+
+TEST(Manifests, both_kinds_are_read_from_one_text) {
+  Manifests manifests;
+  ASSERT_TRUE(add_manifests(manifests, "all.yaml", std::string(kRule) + "---" + std::string(kService)));
+  ASSERT_EQ(manifests.rules.size(), 1U);
+  EXPECT_EQ(manifests.rules[0].spec.table, 100U);
+  ASSERT_EQ(manifests.services.size(), 1U);
+  EXPECT_TRUE(manifests.services[0].is_load_balancer);
+}
+
+TEST(Manifests, a_list_is_its_items) {
+  Manifests manifests;
+  ASSERT_TRUE(add_manifests(manifests, "list.json", R"({"kind": "List", "items": [
+      {"kind": "IPRule", "metadata": {"name": "a"}, "spec": {"cidr": "10.0.0.0/8", "table": 7}}]})"));
+  EXPECT_EQ(manifests.rules.size(), 1U);
+}
+
+TEST(Manifests, an_error_names_file_document_and_field) {
+  EXPECT_EQ(error_of(std::string(kRule) + "---\nkind: IPRule\nmetadata: {name: b}\nspec: {table: lots}"),
+            "x.yaml: document 2: spec.table: expected a number, found a string");
+  EXPECT_EQ(error_of("kind: IPRul\nmetadata: {name: b}"),
+            "x.yaml: document 1: kind: \"IPRul\" is not read here; use IPRule or Service");
+  EXPECT_EQ(error_of(std::string(kRule) + "---" + std::string(kRule)),
+            "x.yaml: document 2: IPRule public is there twice");
+}
+
+TEST(Manifests, a_folder_that_is_not_there_is_an_error_and_not_an_empty_one) {
+  EXPECT_FALSE(read_manifests("/nonexistent/folder"));
+}
+
+}  // namespace
+}  // namespace agent

@@ -1,0 +1,22 @@
+#include "api/node.h"
+
+#include <algorithm>
+
+namespace api {
+
+base::Result<Node> decode_node(const json::Value& object) {
+  Node out;
+  out.meta = TRY(meta::decode_meta(object, {.annotations = false, .owners = false, .finalizers = false}));
+  for (const json::Value& cidr : TRY(object["spec"]["podCIDRs"].items_or_none())) {
+    if (const auto prefix = net::Prefix::parse(TRY(cidr.string()))) out.pod_cidrs.push_back(*prefix);
+  }
+  for (const json::Value& entry : TRY(object["status"]["addresses"].items_or_none())) {
+    if (TRY(entry["type"].string()) != "InternalIP") continue;
+    if (const auto address = net::Address::parse(TRY(entry["address"].string()))) out.addresses.push_back(*address);
+  }
+  std::ranges::sort(out.pod_cidrs);
+  std::ranges::sort(out.addresses);
+  return out;
+}
+
+}  // namespace api

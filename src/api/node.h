@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "json/reader.h"
+#include "meta/meta.h"
+#include "net/address.h"
+#include "net/prefix.h"
+
+namespace api {
+
+// The slice of a core/v1 Node that selection and the cluster's own prefixes need.
+struct Node {
+  meta::Meta meta;                      // With labels.
+  std::vector<net::Prefix> pod_cidrs;   // In canonical order.
+  std::vector<net::Address> addresses;  // Internal ones, in canonical order.
+
+  bool operator==(const Node&) const = default;
+};
+
+// What cannot be read as prefix or address is left out: a Node is not ours to judge.
+base::Result<Node> decode_node(const json::Value& object);
+
+}  // namespace api

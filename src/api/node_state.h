@@ -1,0 +1,194 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "json/reader.h"
+#include "meta/condition.h"
+#include "meta/meta.h"
+
+namespace api {
+
+enum class Sync : std::uint8_t { unknown, in_sync, applying, failing };
+constexpr std::array<std::string_view, 4> names(Sync) {
+  return {"", "InSync", "Applying", "Failing"};
+}
+
+enum class ServiceProxy : std::uint8_t { unknown, nftables, iptables, ipvs, none };
+constexpr std::array<std::string_view, 5> names(ServiceProxy) {
+  return {"", "nftables", "iptables", "ipvs", "none"};
+}
+
+enum class IPFamily : std::uint8_t { v4, v6 };
+constexpr std::array<std::string_view, 2> names(IPFamily) {
+  return {"IPv4", "IPv6"};
+}
+
+// How a node programs its sources.
+enum class Backend : std::uint8_t { unknown, rules, marks };
+constexpr std::array<std::string_view, 3> names(Backend) {
+  return {"", "rules", "marks"};
+}
+
+// The report of one node, named like the Node. The controller writes the spec, that node's agent alone the status.
+struct NodeState {
+  static constexpr std::string_view kKind = "NodeState";
+  static constexpr std::string_view kPlural = "nodestates";
+  static constexpr bool kSpecRequired = false;
+  static constexpr std::size_t kMaxFailed = 100;
+
+  struct Spec {
+    std::string token;  // A report counts only while it repeats this.
+    std::vector<std::string> cluster_prefixes;
+
+    template <typename Self, typename Visitor>
+    static void fields(Self& self, Visitor& visit) {
+      visit("token", self.token);
+      visit("clusterPrefixes", self.cluster_prefixes);
+    }
+    bool operator==(const Spec&) const = default;
+  };
+
+  struct Failed {
+    std::string uid;
+    std::string name;
+    std::int64_t generation = 0;
+    std::string reason;
+    std::string message;
+
+    template <typename Self, typename Visitor>
+    static void fields(Self& self, Visitor& visit) {
+      visit.required("uid", self.uid);
+      visit("name", self.name);
+      visit("generation", self.generation);
+      visit("reason", self.reason);
+      visit("message", self.message);
+    }
+    bool operator==(const Failed&) const = default;
+  };
+
+  // "Every object of this kind up to this epoch is settled here, except those listed as failed."
+  struct Settled {
+    std::string kind;
+    std::int64_t epoch = 0;
+    std::int32_t failed_count = 0;
+    std::vector<Failed> failed;
+
+    template <typename Self, typename Visitor>
+    static void fields(Self& self, Visitor& visit) {
+      visit.required("kind", self.kind);
+      visit.required("epoch", self.epoch);
+      visit("failedCount", self.failed_count);
+      visit("failed", self.failed);
+    }
+    bool operator==(const Settled&) const = default;
+  };
+
+  struct Counts {
+    std::int32_t rules = 0;
+    std::int32_t routes = 0;
+    std::int32_t sources = 0;
+    std::int32_t failures = 0;
+    std::int32_t clashes = 0;
+
+    template <typename Self, typename Visitor>
+    static void fields(Self& self, Visitor& visit) {
+      visit.always("rules", self.rules);
+      visit.always("routes", self.routes);
+      visit.always("sources", self.sources);
+      visit.always("failures", self.failures);
+      visit.always("clashes", self.clashes);
+    }
+    bool operator==(const Counts&) const = default;
+  };
+
+  struct EmptyTable {
+    std::uint32_t table = 0;
+    IPFamily family = IPFamily::v4;
+
+    template <typename Self, typename Visitor>
+    static void fields(Self& self, Visitor& visit) {
+      visit.required("table", self.table);
+      visit.required("family", self.family);
+    }
+    bool operator==(const EmptyTable&) const = default;
+  };
+
+  struct ReversePathFilter {
+    std::string device;
+    std::int32_t value = 0;
+
+    template <typename Self, typename Visitor>
+    static void fields(Self& self, Visitor& visit) {
+      visit.required("device", self.device);
+      visit.required("value", self.value);
+    }
+    bool operator==(const ReversePathFilter&) const = default;
+  };
+
+  struct Facts {
+    std::string kernel;
+    ServiceProxy service_proxy = ServiceProxy::unknown;
+    std::optional<bool> conntrack;
+    std::optional<std::int64_t> local_rule_priority;
+    std::vector<ReversePathFilter> reverse_path_filter;
+
+    template <typename Self, typename Visitor>
+    static void fields(Self& self, Visitor& visit) {
+      visit("kernel", self.kernel);
+      visit("serviceProxy", self.service_proxy);
+      visit("conntrack", self.conntrack);
+      visit("localRulePriority", self.local_rule_priority);
+      visit("reversePathFilter", self.reverse_path_filter);
+    }
+    bool operator==(const Facts&) const = default;
+  };
+
+  struct Status {
+    std::string token;
+    std::string boot_id;
+    std::string version;
+    Sync sync = Sync::unknown;
+    meta::Time changed{};
+    bool holds_nothing = false;
+    Backend dataplane = Backend::unknown;
+    std::vector<Settled> settled;
+    std::optional<Counts> counts;
+    std::vector<EmptyTable> empty_tables;
+    Facts facts;
+    std::vector<meta::Condition> conditions;
+
+    template <typename Self, typename Visitor>
+    static void fields(Self& self, Visitor& visit) {
+      visit("token", self.token);
+      visit("bootID", self.boot_id);
+      visit("version", self.version);
+      visit("sync", self.sync);
+      visit("changed", self.changed);
+      visit("holdsNothing", self.holds_nothing);
+      visit("dataplane", self.dataplane);
+      visit("settled", self.settled);
+      visit("counts", self.counts);
+      visit("emptyTables", self.empty_tables);
+      visit("facts", self.facts);
+      visit("conditions", self.conditions);
+    }
+    bool operator==(const Status&) const = default;
+  };
+
+  meta::Meta meta;
+  Spec spec;
+  Status status;
+
+  bool operator==(const NodeState&) const = default;
+};
+
+base::Result<NodeState> decode_node_state(const json::Value& object);
+std::string encode(const NodeState& state);  // Whole, status included.
+
+}  // namespace api

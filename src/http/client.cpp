@@ -1,0 +1,63 @@
+#include "http/client.h"
+
+#include "http/exchange.h"
+#include "http/transport.h"
+
+namespace http {
+
+Stream::Stream(std::shared_ptr<Exchange> exchange, std::shared_ptr<Transport> transport, std::size_t window)
+    : exchange_(std::move(exchange)), transport_(std::move(transport)), window_(window) {}
+
+Stream::Stream(Stream&&) noexcept = default;
+Stream& Stream::operator=(Stream&& other) noexcept {
+  std::swap(exchange_, other.exchange_);
+  std::swap(transport_, other.transport_);
+  std::swap(window_, other.window_);
+  std::swap(unreported_, other.unreported_);
+  return *this;
+}
+
+Stream::~Stream() {
+  if (exchange_ && !exchange_->ended()) transport_->cancel(exchange_);
+}
+
+int Stream::status() const {
+  return exchange_->status();
+}
+
+const Headers& Stream::headers() const {
+  return exchange_->headers();
+}
+
+base::Result<std::string> Stream::read(base::TimePoint deadline, std::stop_token stop) {
+  auto bytes = TRY(exchange_->read(deadline, std::move(stop)));
+  unreported_ += bytes.size();
+  // Small events do not wake the transport thread each time: a quarter of the window is soon enough.
+  if (unreported_ >= window_ / 4) transport_->consumed(exchange_, std::exchange(unreported_, 0));
+  return bytes;
+}
+
+Client::Client(Url server, TlsContext tls, const Tuning& tuning)
+    : tuning_(tuning), transport_(std::make_shared<Transport>(std::move(server), std::move(tls), tuning)) {}
+
+base::Result<Response> Client::send(Request request, base::TimePoint deadline, std::stop_token stop) {
+  const auto exchange = std::make_shared<Exchange>(std::move(request), Exchange::Mode::whole, tuning_.max_body_bytes);
+  transport_->start(exchange);
+  auto response = exchange->wait_end(deadline, std::move(stop));
+  if (!response && !exchange->ended()) transport_->cancel(exchange);
+  return response;
+}
+
+base::Result<Stream> Client::open(Request request, base::TimePoint deadline, std::stop_token stop) {
+  auto exchange = std::make_shared<Exchange>(std::move(request), Exchange::Mode::streamed, 0);
+  transport_->start(exchange);
+  Stream stream(exchange, transport_, tuning_.stream_window);  // Ends the request if the wait does not go well.
+  TRY(exchange->wait_head(deadline, std::move(stop)));
+  return stream;
+}
+
+void Client::replace_tls(TlsContext tls) {
+  transport_->replace_tls(std::move(tls));
+}
+
+}  // namespace http

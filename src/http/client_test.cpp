@@ -1,0 +1,322 @@
+#include "http/client.h"
+
+#include <atomic>
+#include <future>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "http/scripted_server_test.h"
+
+namespace http {
+namespace {
+
+using base::Fault;
+using namespace std::chrono_literals;
+
+base::TimePoint soon(std::chrono::milliseconds wait = 20s) {
+  return base::SteadyClock().now() + wait;
+}
+
+Client connect_to(const ScriptedServer& server, const Tuning& tuning = {}) {
+  return {server.url(), *TlsContext::load(server.trust()), tuning};
+}
+
+void echo(ScriptedServer& server, const ScriptedServer::Call& call) {
+  server.answer(call, 200, call.request.method + " " + call.request.target + " " + call.request.body);
+}
+
+Request get(std::string target) {
+  Request request;
+  request.target = std::move(target);
+  return request;
+}
+
+TEST(Client, a_request_gets_its_answer) {
+  ScriptedServer server(echo);
+  Client client = connect_to(server);
+  const auto response = client.send({.method = "POST", .target = "/a?b=c", .headers = {}, .body = "text"}, soon());
+  ASSERT_TRUE(response) << response.error().message();
+  EXPECT_EQ(response->status, 200);
+  EXPECT_EQ(response->body, "POST /a?b=c text");
+}
+
+TEST(Client, large_bodies_pass_in_both_directions) {
+  ScriptedServer server(echo);
+  Client client = connect_to(server, {.stream_window = 70'000, .connection_window = 100'000});
+  const std::string body(3'000'000, 'x');
+  const auto response = client.send({.method = "PUT", .target = "/", .headers = {}, .body = body}, soon());
+  ASSERT_TRUE(response) << response.error().message();
+  EXPECT_EQ(response->body, "PUT / " + body);
+}
+
+TEST(Client, many_threads_share_one_connection) {
+  ScriptedServer server(echo);
+  Client client = connect_to(server);
+  std::atomic<int> right = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 8; ++t) {
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < 50; ++i) {
+          const std::string target = "/" + std::to_string(t) + "/" + std::to_string(i);
+          const auto response = client.send(get(target), soon());
+          if (response && response->body == "GET " + target + " ") ++right;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(right, 400);
+  EXPECT_EQ(server.accepted(), 1);
+}
+
+TEST(Client, no_answer_is_a_timeout_and_frees_the_stream) {
+  ScriptedServer server([](auto&, const auto&) {});
+  Client client = connect_to(server);
+  const auto response = client.send(get("/"), soon(300ms));
+  ASSERT_FALSE(response);
+  EXPECT_EQ(response.error().fault(), Fault::timeout);
+  while (server.resets_seen() == 0) std::this_thread::yield();
+}
+
+TEST(Client, stopping_ends_the_wait) {
+  ScriptedServer server([](auto&, const auto&) {});
+  Client client = connect_to(server);
+  std::stop_source stop;
+  const std::jthread stopper([&] {
+    while (server.accepted() == 0) std::this_thread::yield();
+    stop.request_stop();
+  });
+  const auto response = client.send(get("/"), soon(), stop.get_token());
+  ASSERT_FALSE(response);
+  EXPECT_EQ(response.error().fault(), Fault::cancelled);
+}
+
+TEST(Client, nobody_listening_is_unavailable_and_names_the_address) {
+  Url url;
+  TlsOptions trust;
+  {
+    ScriptedServer server(echo);
+    url = server.url();
+    trust = server.trust();
+  }
+  Client client(url, *TlsContext::load(trust));
+  const auto response = client.send(get("/"), soon());
+  ASSERT_FALSE(response);
+  EXPECT_EQ(response.error().fault(), Fault::unavailable);
+  EXPECT_NE(response.error().message().find("connect 127.0.0.1:"), std::string::npos) << response.error().message();
+}
+
+TEST(Client, an_unknown_certificate_is_refused) {
+  ScriptedServer server(echo);
+  TlsOptions other;
+  other.ca = make_identity("DNS:other").certificate;
+  Client client(server.url(), *TlsContext::load(other));
+  const auto response = client.send(get("/"), soon());
+  ASSERT_FALSE(response);
+  EXPECT_NE(response.error().message().find("certificate"), std::string::npos) << response.error().message();
+}
+
+TEST(Client, a_certificate_for_another_name_is_refused) {
+  ScriptedServer server(echo);
+  TlsOptions trust = server.trust();
+  trust.server_name = "kubernetes.default.svc";
+  Client strict(server.url(), *TlsContext::load(trust));
+  const auto refused = strict.send(get("/"), soon());
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("ostname mismatch"), std::string::npos) << refused.error().message();
+
+  trust.server_name = "localhost";
+  Client matching(server.url(), *TlsContext::load(trust));
+  EXPECT_TRUE(matching.send(get("/"), soon()));
+}
+
+TEST(Client, every_address_of_a_name_is_tried) {
+  ScriptedServer server(echo, "127.0.0.1");  // `localhost` is ::1 too, where nobody listens.
+  Url url = server.url();
+  url.host = "localhost";
+  Client client(url, *TlsContext::load(server.trust()));
+  const auto response = client.send(get("/"), soon());
+  EXPECT_TRUE(response) << response.error().message();
+}
+
+TEST(Client, ipv6_literals_work) {
+  ScriptedServer server(echo, "::1");
+  Client client = connect_to(server);
+  const auto response = client.send(get("/"), soon());
+  EXPECT_TRUE(response) << response.error().message();
+}
+
+TEST(Client, a_lost_connection_fails_what_is_under_way_and_is_made_again) {
+  ScriptedServer server([](ScriptedServer& self, const auto& call) {
+    if (call.request.target == "/cut") return self.cut(call.connection);
+    self.answer(call, 200, "fine");
+  });
+  Client client = connect_to(server);
+  const auto lost = client.send(get("/cut"), soon());
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().fault(), Fault::unavailable);
+  EXPECT_TRUE(client.send(get("/"), soon()));
+  EXPECT_EQ(server.accepted(), 2);
+}
+
+TEST(Client, a_silent_peer_is_given_up_after_a_ping) {
+  ScriptedServer server([](ScriptedServer& self, const auto&) { self.freeze(); });
+  Client client = connect_to(server, {.ping_after = 50ms, .ping_timeout = 50ms});
+  const auto response = client.send(get("/"), soon());
+  ASSERT_FALSE(response);
+  EXPECT_EQ(response.error().fault(), Fault::unavailable);
+  EXPECT_NE(response.error().message().find("silent"), std::string::npos) << response.error().message();
+}
+
+TEST(Client, a_peer_that_answers_pings_is_kept) {
+  ScriptedServer server([](ScriptedServer& self, const auto& call) { self.begin(call, 200); });
+  Client client = connect_to(server, {.ping_after = 20ms, .ping_timeout = 10s});
+  auto stream = client.open(get("/watch"), soon());
+  ASSERT_TRUE(stream) << stream.error().message();
+  const auto bytes = stream->read(soon(300ms), {});  // Many pings long.
+  ASSERT_FALSE(bytes);
+  EXPECT_EQ(bytes.error().fault(), Fault::timeout);
+}
+
+TEST(Client, a_reset_stream_leaves_the_others_alone) {
+  ScriptedServer server([](ScriptedServer& self, const auto& call) {
+    if (call.request.target == "/reset") return self.reset(call, 2);
+    self.begin(call, 200);
+    if (call.request.target == "/go") self.end(call);
+  });
+  Client client = connect_to(server);
+  auto stream = client.open(get("/watch"), soon());
+  ASSERT_TRUE(stream);
+  const auto response = client.send(get("/reset"), soon());
+  ASSERT_FALSE(response);
+  EXPECT_EQ(response.error().fault(), Fault::unavailable);
+  EXPECT_TRUE(client.send(get("/go"), soon()));
+  EXPECT_EQ(server.accepted(), 1);
+}
+
+TEST(Client, going_away_moves_new_requests_and_drains_the_old_connection) {
+  ScriptedServer::Call watch;
+  ScriptedServer server([&](ScriptedServer& self, const auto& call) {
+    if (call.request.target == "/watch") {
+      watch = call;
+      self.begin(call, 200);
+      self.go_away(call.connection, call.stream);
+    } else {
+      self.answer(call, 200, std::to_string(call.connection));
+    }
+  });
+  Client client = connect_to(server);
+  auto stream = client.open(get("/watch"), soon());
+  ASSERT_TRUE(stream);
+  while (server.accepted() < 2) std::this_thread::yield();  // The successor comes unasked.
+  EXPECT_EQ(client.send(get("/"), soon())->body, "2");
+
+  server.post([&] {
+    server.more(watch, "still here");
+    server.end(watch);
+  });
+  EXPECT_EQ(*stream->read(soon(), {}), "still here");
+  EXPECT_EQ(*stream->read(soon(), {}), "");
+}
+
+TEST(Client, a_request_the_server_never_looked_at_is_sent_again) {
+  ScriptedServer server([](ScriptedServer& self, const auto& call) {
+    if (call.connection == 1) return self.go_away(call.connection, 0);
+    self.answer(call, 200, "second");
+  });
+  Client client = connect_to(server);
+  const auto response = client.send({.method = "POST", .target = "/", .headers = {}, .body = "once"}, soon());
+  ASSERT_TRUE(response) << response.error().message();
+  EXPECT_EQ(response->body, "second");
+}
+
+TEST(Client, a_slow_reader_slows_only_its_own_stream) {
+  constexpr std::size_t kWindow = 100'000;
+  ScriptedServer::Call watch;
+  ScriptedServer server([&](ScriptedServer& self, const auto& call) {
+    if (call.request.target != "/watch") return self.answer(call, 200, std::string(1'000'000, 'y'));
+    watch = call;
+    self.begin(call, 200);
+    self.more(call, std::string(1'000'000, 'x'));
+    self.end(call);
+  });
+  Client client = connect_to(server, {.stream_window = kWindow, .connection_window = kWindow});
+  auto stream = client.open(get("/watch"), soon());
+  ASSERT_TRUE(stream);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(client.send(get("/bulk"), soon()));
+
+  std::promise<std::size_t> unsent;
+  server.post([&] { unsent.set_value(server.unsent(watch)); });
+  EXPECT_GE(unsent.get_future().get(), 1'000'000 - kWindow);
+
+  std::size_t got = 0;
+  for (;;) {
+    const auto bytes = stream->read(soon(), {});
+    ASSERT_TRUE(bytes) << bytes.error().message();
+    if (bytes->empty()) break;
+    got += bytes->size();
+  }
+  EXPECT_EQ(got, 1'000'000);
+}
+
+TEST(Client, an_answer_beyond_the_limits_is_refused_alone) {
+  ScriptedServer server([](ScriptedServer& self, const auto& call) {
+    if (call.request.target == "/body") return self.answer(call, 200, std::string(200'000, 'x'));
+    if (call.request.target == "/head") return self.answer(call, 200, "", {{"x-long", std::string(3000, 'x')}});
+    self.answer(call, 200, "fine");
+  });
+  Client client = connect_to(server, {.max_header_bytes = 2000, .max_body_bytes = 100'000});
+  for (const char* target : {"/body", "/head"}) {
+    const auto response = client.send(get(target), soon());
+    ASSERT_FALSE(response) << target;
+    EXPECT_EQ(response.error().fault(), Fault::invalid);
+  }
+  EXPECT_TRUE(client.send(get("/"), soon()));
+  EXPECT_EQ(server.accepted(), 1);
+}
+
+TEST(Client, garbage_from_the_server_ends_the_connection_not_the_client) {
+  ScriptedServer server([](ScriptedServer& self, const auto& call) {
+    if (call.connection == 1) return self.raw(call.connection, std::string(500, '\xff'));
+    self.answer(call, 200, "fine");
+  });
+  Client client = connect_to(server);
+  const auto response = client.send(get("/"), soon());
+  ASSERT_FALSE(response);
+  EXPECT_EQ(response.error().fault(), Fault::unavailable);
+  EXPECT_TRUE(client.send(get("/"), soon()));
+}
+
+TEST(Client, new_tls_settings_are_used_by_the_next_connection) {
+  ScriptedServer server([](ScriptedServer& self, const auto& call) {
+    if (call.request.target == "/watch") return self.begin(call, 200);
+    self.answer(call, 200, std::to_string(call.connection));
+  });
+  Client client = connect_to(server);
+  auto watch = client.open(get("/watch"), soon());
+  ASSERT_TRUE(watch);
+  client.replace_tls(*TlsContext::load(server.trust()));
+  EXPECT_EQ(client.send(get("/"), soon())->body, "2");
+  EXPECT_EQ(watch->read(soon(50ms), {}).error().fault(), Fault::timeout);  // Not cut.
+}
+
+TEST(Tls, bad_material_is_named) {
+  const auto load = [](TlsOptions options) { return TlsContext::load(options).error().message(); };
+  const Identity one = make_identity("DNS:a");
+  const Identity two = make_identity("DNS:b");
+  TlsOptions options;
+  options.ca = "not PEM";
+  EXPECT_EQ(load(options), "the CA data holds no PEM certificate");
+  options.ca = one.certificate;
+  options.certificate = one.certificate;
+  EXPECT_NE(load(options).find("the client key is not PEM"), std::string::npos);
+  options.key = two.key;
+  EXPECT_NE(load(options).find("the client key does not belong"), std::string::npos);
+  options.key = one.key;
+  EXPECT_TRUE(TlsContext::load(options));
+}
+
+}  // namespace
+}  // namespace http

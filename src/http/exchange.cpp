@@ -1,0 +1,86 @@
+#include "http/exchange.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace http {
+
+using base::Fault;
+
+void Exchange::deliver_head(int status, Headers headers) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_ || head_) return;
+    response_.status = status;
+    response_.headers = std::move(headers);
+    head_ = true;
+  }
+  changed_.notify_all();
+}
+
+bool Exchange::deliver_data(std::string_view bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_) return true;
+    if (mode_ == Mode::whole && bytes.size() > body_limit_ - response_.body.size()) return false;
+    response_.body += bytes;
+  }
+  if (mode_ == Mode::streamed) changed_.notify_all();
+  return true;
+}
+
+void Exchange::finish() {
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+  changed_.notify_all();
+}
+
+void Exchange::fail(base::Error error) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_) return;
+    error_ = std::move(error);
+    ended_ = true;
+  }
+  changed_.notify_all();
+}
+
+template <typename Ready>
+base::Status Exchange::wait(std::unique_lock<std::mutex>& lock, base::TimePoint deadline, std::stop_token stop,
+                            Ready ready) {
+  if (changed_.wait_until(lock, stop, deadline, ready)) return {};
+  if (stop.stop_requested()) return base::fail(Fault::cancelled, "stopped while waiting for the server");
+  return base::fail(Fault::timeout, "no answer before the deadline");
+}
+
+base::Status Exchange::wait_head(base::TimePoint deadline, std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  TRY(wait(lock, deadline, std::move(stop), [this] { return head_ || ended_; }));
+  if (!head_) return std::unexpected(*error_);
+  return {};
+}
+
+base::Result<Response> Exchange::wait_end(base::TimePoint deadline, std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  TRY(wait(lock, deadline, std::move(stop), [this] { return ended_; }));
+  if (error_) return std::unexpected(*error_);
+  return std::move(response_);
+}
+
+base::Result<std::string> Exchange::read(base::TimePoint deadline, std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  TRY(wait(lock, deadline, std::move(stop), [this] { return !response_.body.empty() || ended_; }));
+  // What came before a failure is still true: it is handed over first.
+  if (response_.body.empty() && error_) return std::unexpected(*error_);
+  return std::exchange(response_.body, {});
+}
+
+bool Exchange::ended() const {
+  const std::lock_guard lock(mutex_);
+  return ended_;
+}
+
+}  // namespace http

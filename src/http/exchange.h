@@ -1,0 +1,65 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "http/message.h"
+
+namespace http {
+
+// One request on its way, where the caller's thread and the transport thread meet. The transport delivers, the caller
+// waits. It ends once, with finish() or fail(); what arrives after that is dropped.
+class Exchange {
+ public:
+  enum class Mode {
+    whole,     // The body is kept until its end, up to a limit.
+    streamed,  // The body is handed over as it comes; what the caller has not taken is not granted to the peer again.
+  };
+
+  Exchange(Request request, Mode mode, std::size_t body_limit)
+      : request_(std::move(request)), mode_(mode), body_limit_(body_limit) {}
+
+  const Request& request() const { return request_; }
+  Mode mode() const { return mode_; }
+
+  // Transport thread.
+  void deliver_head(int status, Headers headers);
+  bool deliver_data(std::string_view bytes);  // False: a whole body has outgrown its limit.
+  void finish();
+  void fail(base::Error error);
+  int attempts = 0;  // How often it was given to a connection.
+
+  // The caller's thread. Each ends at the deadline with `timeout`, on stop with `cancelled`.
+  base::Status wait_head(base::TimePoint deadline, std::stop_token stop);
+  base::Result<Response> wait_end(base::TimePoint deadline, std::stop_token stop);
+  base::Result<std::string> read(base::TimePoint deadline, std::stop_token stop);  // Empty: the body has ended.
+
+  // After wait_head().
+  int status() const { return response_.status; }
+  const Headers& headers() const { return response_.headers; }
+  bool ended() const;
+
+ private:
+  template <typename Ready>
+  base::Status wait(std::unique_lock<std::mutex>& lock, base::TimePoint deadline, std::stop_token stop, Ready ready);
+
+  const Request request_;
+  const Mode mode_;
+  const std::size_t body_limit_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  Response response_;
+  bool head_ = false;
+  bool ended_ = false;
+  std::optional<base::Error> error_;
+};
+
+}  // namespace http

@@ -1,0 +1,316 @@
+#include "http/scripted_server_test.h"
+
+#include <array>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <fmt/format.h>
+#include <nghttp2/nghttp2.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include "http/resolve.h"
+
+namespace http {
+namespace {
+
+std::uint8_t* bytes(const std::string& text) {
+  return const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(text.data()));
+}
+
+std::string pem(const std::function<void(BIO*)>& write) {
+  const std::unique_ptr<BIO, decltype(&BIO_free)> bio(BIO_new(BIO_s_mem()), BIO_free);
+  write(bio.get());
+  const char* data = nullptr;
+  const long size = BIO_ctrl(bio.get(), BIO_CTRL_INFO, 0, &data);
+  return {data, static_cast<std::size_t>(size)};
+}
+
+void add_extension(X509* certificate, int nid, const std::string& value) {
+  const std::unique_ptr<X509_EXTENSION, decltype(&X509_EXTENSION_free)> extension(
+      X509V3_EXT_conf_nid(nullptr, nullptr, nid, value.c_str()), X509_EXTENSION_free);
+  X509_add_ext(certificate, extension.get(), -1);
+}
+
+int choose_h2(SSL*, const unsigned char** out, unsigned char* size, const unsigned char*, unsigned int, void*) {
+  static constexpr std::array<unsigned char, 2> kH2 = {'h', '2'};
+  *out = kH2.data();
+  *size = kH2.size();
+  return SSL_TLSEXT_ERR_OK;
+}
+
+}  // namespace
+
+Identity make_identity(const std::string& alternative_names) {
+  const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(EVP_EC_gen("P-256"), EVP_PKEY_free);
+  const std::unique_ptr<X509, decltype(&X509_free)> certificate(X509_new(), X509_free);
+  X509_set_version(certificate.get(), 2);
+  ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), 1);
+  X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -60);
+  X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 3600);
+  X509_set_pubkey(certificate.get(), key.get());
+  X509_NAME* const name = X509_get_subject_name(certificate.get());
+  X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>("scripted"), -1, -1, 0);
+  X509_set_issuer_name(certificate.get(), name);
+  add_extension(certificate.get(), NID_subject_alt_name, alternative_names);
+  X509_sign(certificate.get(), key.get(), EVP_sha256());
+  return {
+      .certificate = pem([&](BIO* bio) { PEM_write_bio_X509(bio, certificate.get()); }),
+      .key = pem([&](BIO* bio) { PEM_write_bio_PrivateKey(bio, key.get(), nullptr, nullptr, 0, nullptr, nullptr); }),
+  };
+}
+
+struct ScriptedServer::Peer {
+  struct Stream {
+    Call call;
+    std::string body;  // Still to be sent.
+    bool ended = false;
+  };
+  ScriptedServer* server = nullptr;
+  int number = 0;
+  base::Fd socket;
+  std::unique_ptr<SSL, decltype(&SSL_free)> ssl{nullptr, SSL_free};
+  std::unique_ptr<nghttp2_session, decltype(&nghttp2_session_del)> session{nullptr, nghttp2_session_del};
+  std::map<std::int32_t, Stream> streams;
+  std::string unsent;
+  bool gone = false;
+};
+
+struct ScriptedServer::Callbacks {
+  static int header(nghttp2_session*, const nghttp2_frame* frame, const std::uint8_t* name, std::size_t name_size,
+                    const std::uint8_t* value, std::size_t value_size, std::uint8_t, void* user) {
+    Request& request = static_cast<Peer*>(user)->streams[frame->hd.stream_id].call.request;
+    const std::string key(reinterpret_cast<const char*>(name), name_size);
+    const std::string text(reinterpret_cast<const char*>(value), value_size);
+    if (key == ":method") {
+      request.method = text;
+    } else if (key == ":path") {
+      request.target = text;
+    } else {
+      request.headers.push_back({key, text});
+    }
+    return 0;
+  }
+
+  static int data(nghttp2_session*, std::uint8_t, std::int32_t id, const std::uint8_t* data, std::size_t size,
+                  void* user) {
+    static_cast<Peer*>(user)->streams[id].call.request.body.append(reinterpret_cast<const char*>(data), size);
+    return 0;
+  }
+
+  static int frame(nghttp2_session*, const nghttp2_frame* frame, void* user) {
+    Peer& peer = *static_cast<Peer*>(user);
+    if (frame->hd.type == NGHTTP2_RST_STREAM) ++peer.server->resets_seen_;
+    const bool carries_end = frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA;
+    if (!carries_end || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
+    Call& call = peer.streams[frame->hd.stream_id].call;
+    call.connection = peer.number;
+    call.stream = frame->hd.stream_id;
+    peer.server->script_(*peer.server, call);
+    return 0;
+  }
+
+  static ssize_t body(nghttp2_session*, std::int32_t id, std::uint8_t* out, std::size_t size, std::uint32_t* flags,
+                      nghttp2_data_source* source, void*) {
+    Peer::Stream& stream = static_cast<Peer*>(source->ptr)->streams[id];
+    const std::size_t part = std::min(size, stream.body.size());
+    if (part == 0 && !stream.ended) return NGHTTP2_ERR_DEFERRED;
+    std::memcpy(out, stream.body.data(), part);
+    stream.body.erase(0, part);
+    if (stream.body.empty() && stream.ended) *flags |= NGHTTP2_DATA_FLAG_EOF;
+    return static_cast<ssize_t>(part);
+  }
+};
+
+ScriptedServer::ScriptedServer(Script script, const std::string& listen_on)
+    : script_(std::move(script)),
+      identity_(make_identity("IP:127.0.0.1,IP:0:0:0:0:0:0:0:1,DNS:localhost")),
+      host_(listen_on),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  const SocketAddress any = Resolution(listen_on, 1).take()->front();
+  listener_.reset(::socket(any.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  SocketAddress mine = any;
+  reinterpret_cast<sockaddr_in*>(&mine.storage)->sin_port = 0;  // At the same place for IPv6.
+  if (::bind(listener_.get(), mine.get(), mine.size) != 0 || ::listen(listener_.get(), 16) != 0) std::abort();
+  ::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&mine.storage), &mine.size);
+  port_ = ntohs(reinterpret_cast<sockaddr_in*>(&mine.storage)->sin_port);
+
+  SSL_CTX* const context = SSL_CTX_new(TLS_server_method());
+  context_ = {context, [](void* one) { SSL_CTX_free(static_cast<SSL_CTX*>(one)); }};
+  const auto read = [](const std::string& text) { return BIO_new_mem_buf(text.data(), static_cast<int>(text.size())); };
+  BIO* const certificate_bio = read(identity_.certificate);
+  X509* const certificate = PEM_read_bio_X509(certificate_bio, nullptr, nullptr, nullptr);
+  BIO* const key_bio = read(identity_.key);
+  EVP_PKEY* const key = PEM_read_bio_PrivateKey(key_bio, nullptr, nullptr, nullptr);
+  SSL_CTX_use_certificate(context, certificate);
+  SSL_CTX_use_PrivateKey(context, key);
+  EVP_PKEY_free(key);
+  BIO_free(key_bio);
+  X509_free(certificate);
+  BIO_free(certificate_bio);
+  SSL_CTX_set_alpn_select_cb(context, choose_h2, nullptr);
+  SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  thread_ = std::jthread([this](std::stop_token stop) { run(std::move(stop)); });
+}
+
+ScriptedServer::~ScriptedServer() {
+  thread_.request_stop();
+  ::eventfd_write(wake_.get(), 1);
+}
+
+Url ScriptedServer::url() const {
+  return {.scheme = "https", .host = host_, .port = port_, .path = ""};
+}
+
+TlsOptions ScriptedServer::trust() const {
+  TlsOptions options;
+  options.ca = identity_.certificate;
+  return options;
+}
+
+void ScriptedServer::post(std::function<void()> work) {
+  {
+    const std::lock_guard lock(mutex_);
+    posted_.push_back(std::move(work));
+  }
+  ::eventfd_write(wake_.get(), 1);
+}
+
+ScriptedServer::Peer* ScriptedServer::peer(int connection) const {
+  const auto found = peers_.find(connection);
+  return found == peers_.end() ? nullptr : found->second.get();
+}
+
+void ScriptedServer::answer(const Call& call, int status, const std::string& body, const Headers& headers) {
+  begin(call, status, headers);
+  more(call, body);
+  end(call);
+}
+
+void ScriptedServer::begin(const Call& call, int status, const Headers& headers) {
+  Peer* const to = peer(call.connection);
+  if (to == nullptr) return;
+  const Header head{":status", fmt::format("{}", status)};
+  std::vector<nghttp2_nv> nvs = {{bytes(head.name), bytes(head.value), head.name.size(), head.value.size(), 0}};
+  for (const Header& one : headers) {
+    nvs.push_back({bytes(one.name), bytes(one.value), one.name.size(), one.value.size(), 0});
+  }
+  nghttp2_data_provider provider{.source = {.ptr = to}, .read_callback = Callbacks::body};
+  nghttp2_submit_response(to->session.get(), call.stream, nvs.data(), nvs.size(), &provider);
+}
+
+void ScriptedServer::more(const Call& call, const std::string& bytes_to_send) {
+  Peer* const to = peer(call.connection);
+  if (to == nullptr) return;
+  to->streams[call.stream].body += bytes_to_send;
+  nghttp2_session_resume_data(to->session.get(), call.stream);
+}
+
+void ScriptedServer::end(const Call& call) {
+  Peer* const to = peer(call.connection);
+  if (to == nullptr) return;
+  to->streams[call.stream].ended = true;
+  nghttp2_session_resume_data(to->session.get(), call.stream);
+}
+
+void ScriptedServer::reset(const Call& call, std::uint32_t code) {
+  nghttp2_submit_rst_stream(peer(call.connection)->session.get(), 0, call.stream, code);
+}
+
+void ScriptedServer::go_away(int connection, std::int32_t last_stream) {
+  nghttp2_submit_goaway(peer(connection)->session.get(), 0, last_stream, NGHTTP2_NO_ERROR, nullptr, 0);
+}
+
+void ScriptedServer::cut(int connection) {
+  if (Peer* const to = peer(connection)) to->gone = true;
+}
+
+void ScriptedServer::raw(int connection, const std::string& bytes_to_send) {
+  peer(connection)->unsent += bytes_to_send;
+}
+
+std::size_t ScriptedServer::unsent(const Call& call) const {
+  return peer(call.connection)->streams[call.stream].body.size();
+}
+
+void ScriptedServer::run(std::stop_token stop) {
+  sigset_t all;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  while (!stop.stop_requested()) {
+    eventfd_t ignored = 0;
+    ::eventfd_read(wake_.get(), &ignored);
+    std::vector<std::function<void()>> work;
+    {
+      const std::lock_guard lock(mutex_);
+      work.swap(posted_);
+    }
+    for (const auto& one : work) one();
+    accept();
+    std::vector<pollfd> fds = {{wake_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
+    if (!frozen_) {
+      for (const auto& [number, one] : peers_) serve(*one);
+      std::erase_if(peers_, [](const auto& entry) { return entry.second->gone; });
+      for (const auto& [number, one] : peers_) {
+        fds.push_back({one->socket.get(), static_cast<short>(one->unsent.empty() ? POLLIN : POLLIN | POLLOUT), 0});
+      }
+    }
+    ::poll(fds.data(), fds.size(), -1);
+  }
+}
+
+void ScriptedServer::accept() {
+  base::Fd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (!socket) return;
+  const int on = 1;
+  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  auto fresh = std::make_unique<Peer>();
+  fresh->server = this;
+  fresh->number = ++accepted_;
+  fresh->socket = std::move(socket);
+  fresh->ssl.reset(SSL_new(static_cast<SSL_CTX*>(context_.get())));
+  SSL_set_fd(fresh->ssl.get(), fresh->socket.get());
+  SSL_set_accept_state(fresh->ssl.get());
+
+  nghttp2_session_callbacks* callbacks = nullptr;
+  nghttp2_session_callbacks_new(&callbacks);
+  nghttp2_session_callbacks_set_on_header_callback(callbacks, Callbacks::header);
+  nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, Callbacks::data);
+  nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, Callbacks::frame);
+  nghttp2_session* session = nullptr;
+  nghttp2_session_server_new(&session, callbacks, fresh.get());
+  nghttp2_session_callbacks_del(callbacks);
+  nghttp2_submit_settings(session, 0, nullptr, 0);
+  fresh->session.reset(session);
+  peers_.emplace(fresh->number, std::move(fresh));
+}
+
+void ScriptedServer::serve(Peer& one) {
+  std::array<char, 16384> buffer;
+  int size = 0;
+  while (!one.gone && (size = SSL_read(one.ssl.get(), buffer.data(), buffer.size())) > 0) {
+    const auto taken = nghttp2_session_mem_recv(one.session.get(), reinterpret_cast<std::uint8_t*>(buffer.data()),
+                                                static_cast<std::size_t>(size));
+    if (taken < 0) one.gone = true;
+  }
+  const int reason = SSL_get_error(one.ssl.get(), size);
+  if (size <= 0 && reason != SSL_ERROR_WANT_READ && reason != SSL_ERROR_WANT_WRITE) one.gone = true;
+  while (!one.gone && SSL_is_init_finished(one.ssl.get()) == 1) {
+    if (one.unsent.empty()) {
+      const std::uint8_t* data = nullptr;
+      const auto length = nghttp2_session_mem_send(one.session.get(), &data);
+      if (length <= 0) break;
+      one.unsent.assign(reinterpret_cast<const char*>(data), static_cast<std::size_t>(length));
+    }
+    const int written = SSL_write(one.ssl.get(), one.unsent.data(), static_cast<int>(one.unsent.size()));
+    if (written <= 0) break;
+    one.unsent.erase(0, static_cast<std::size_t>(written));
+  }
+}
+
+}  // namespace http

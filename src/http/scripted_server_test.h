@@ -1,0 +1,84 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/fd.h"
+#include "http/message.h"
+#include "http/tls.h"
+#include "http/url.h"
+
+namespace http {
+
+// A key and a certificate that signs itself, for these names or addresses.
+struct Identity {
+  std::string certificate;
+  std::string key;
+};
+Identity make_identity(const std::string& alternative_names);  // "IP:127.0.0.1,DNS:localhost"
+
+// An HTTP/2 server over TLS on loopback that does what a test tells it: for the answers that no real server gives on
+// demand. The script runs on the server's thread for each request that has arrived whole, and so does what is posted.
+class ScriptedServer {
+ public:
+  struct Call {
+    int connection = 0;  // Numbered from 1 as they are accepted.
+    std::int32_t stream = 0;
+    Request request;
+  };
+  using Script = std::function<void(ScriptedServer&, const Call&)>;
+
+  explicit ScriptedServer(Script script, const std::string& listen_on = "127.0.0.1");
+  ~ScriptedServer();
+
+  Url url() const;
+  TlsOptions trust() const;
+  int accepted() const { return accepted_; }
+  int resets_seen() const { return resets_seen_; }
+
+  void post(std::function<void()> work);
+
+  // On the server's thread.
+  void answer(const Call& call, int status, const std::string& body, const Headers& headers = {});
+  void begin(const Call& call, int status, const Headers& headers = {});
+  void more(const Call& call, const std::string& bytes);
+  void end(const Call& call);
+  void reset(const Call& call, std::uint32_t code);
+  void go_away(int connection, std::int32_t last_stream);
+  void cut(int connection);
+  void raw(int connection, const std::string& bytes);
+  void freeze() { frozen_ = true; }  // Keeps every connection and says nothing any more.
+  std::size_t unsent(const Call& call) const;
+
+ private:
+  struct Peer;
+  struct Callbacks;
+  Peer* peer(int connection) const;
+  void run(std::stop_token stop);
+  void accept();
+  void serve(Peer& peer);
+
+  Script script_;
+  Identity identity_;
+  std::string host_;
+  base::Fd listener_;
+  base::Fd wake_;
+  std::uint16_t port_ = 0;
+  std::shared_ptr<void> context_;
+  std::mutex mutex_;
+  std::vector<std::function<void()>> posted_;
+  std::map<int, std::unique_ptr<Peer>> peers_;
+  std::atomic<int> accepted_ = 0;
+  std::atomic<int> resets_seen_ = 0;
+  std::atomic<bool> frozen_ = false;
+  std::jthread thread_;
+};
+
+}  // namespace http

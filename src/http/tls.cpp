@@ -1,0 +1,149 @@
+#include "http/tls.h"
+
+#include <array>
+
+#include <climits>
+#include <fmt/format.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include "net/address.h"
+
+namespace http {
+namespace {
+
+using base::fail;
+using base::Fault;
+
+constexpr int kMaxChain = 8;
+
+struct FreeBio {
+  void operator()(BIO* bio) const { BIO_free(bio); }
+};
+using Bio = std::unique_ptr<BIO, FreeBio>;
+
+struct FreeX509 {
+  void operator()(X509* certificate) const { X509_free(certificate); }
+};
+using Certificate = std::unique_ptr<X509, FreeX509>;
+
+struct FreeKey {
+  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
+};
+using Key = std::unique_ptr<EVP_PKEY, FreeKey>;
+
+Bio reader(const std::string& text) {
+  return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(std::min<std::size_t>(text.size(), INT_MAX))));
+}
+
+Certificate next_certificate(const Bio& bio) {
+  return Certificate(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
+}
+
+// A key that wants a password is an error, not a question on the terminal.
+int no_password(char*, int, int, void*) {
+  return -1;
+}
+
+base::Status trust(SSL_CTX* context, const std::string& ca) {
+  if (ca.empty()) {
+    if (SSL_CTX_set_default_verify_paths(context) != 1) return fail(Fault::invalid, tls_error("no system CAs"));
+    return {};
+  }
+  const Bio bio = reader(ca);
+  int count = 0;
+  while (const Certificate certificate = next_certificate(bio)) {
+    if (X509_STORE_add_cert(SSL_CTX_get_cert_store(context), certificate.get()) != 1) {
+      return fail(Fault::invalid, tls_error("CA certificate refused"));
+    }
+    ++count;
+  }
+  ERR_clear_error();  // The end of the text is an "error" too.
+  if (count == 0) return fail(Fault::invalid, "the CA data holds no PEM certificate");
+  return {};
+}
+
+base::Status identify(SSL_CTX* context, const std::string& chain, const std::string& key_text) {
+  if (chain.empty() && key_text.empty()) return {};
+  const Bio bio = reader(chain);
+  const Certificate leaf = next_certificate(bio);
+  if (!leaf) return fail(Fault::invalid, tls_error("the client certificate is not PEM"));
+  if (SSL_CTX_use_certificate(context, leaf.get()) != 1) return fail(Fault::invalid, tls_error("client certificate"));
+  while (const Certificate issuer = next_certificate(bio)) {
+    if (SSL_CTX_add1_chain_cert(context, issuer.get()) != 1) return fail(Fault::invalid, tls_error("client chain"));
+  }
+  ERR_clear_error();
+
+  const Bio key_bio = reader(key_text);
+  const Key key(PEM_read_bio_PrivateKey(key_bio.get(), nullptr, no_password, nullptr));
+  if (!key) return fail(Fault::invalid, tls_error("the client key is not PEM"));
+  if (SSL_CTX_use_PrivateKey(context, key.get()) != 1 || SSL_CTX_check_private_key(context) != 1) {
+    return fail(Fault::invalid, tls_error("the client key does not belong to the certificate"));
+  }
+  return {};
+}
+
+base::Status expect_name(SSL* ssl, const std::string& name) {
+  X509_VERIFY_PARAM* const param = SSL_get0_param(ssl);
+  if (net::Address::parse(name)) {
+    // No SNI: it carries names only (RFC 6066, 3).
+    if (X509_VERIFY_PARAM_set1_ip_asc(param, name.c_str()) != 1) return fail(Fault::invalid, tls_error("server name"));
+    return {};
+  }
+  X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  // SSL_set_tlsext_host_name() without its old-style cast.
+  const long named =
+      SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(name.c_str()));
+  if (named != 1 || X509_VERIFY_PARAM_set1_host(param, name.data(), name.size()) != 1) {
+    return fail(Fault::invalid, tls_error("server name"));
+  }
+  return {};
+}
+
+void restrict_protocol(SSL_CTX* context) {
+  SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_mode(context,
+                   SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_verify_depth(context, kMaxChain);
+  constexpr std::array<unsigned char, 3> h2 = {2, 'h', '2'};
+  (void)SSL_CTX_set_alpn_protos(context, h2.data(), h2.size());  // Fails for malformed lists only.
+}
+
+}  // namespace
+
+std::string tls_error(std::string_view otherwise) {
+  const unsigned long code = ERR_get_error();
+  ERR_clear_error();
+  const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
+  return reason == nullptr ? std::string(otherwise) : fmt::format("{}: {}", otherwise, reason);
+}
+
+void TlsContext::Free::operator()(ssl_st* ssl) const {
+  SSL_free(ssl);
+}
+
+base::Result<TlsContext> TlsContext::load(const TlsOptions& options) {
+  TlsContext out;
+  out.context_ = {SSL_CTX_new(TLS_client_method()), SSL_CTX_free};
+  if (!out.context_) return fail(Fault::bug, tls_error("TLS context"));
+  restrict_protocol(out.context_.get());
+  if (!options.insecure) TRY(trust(out.context_.get(), options.ca));
+  TRY(identify(out.context_.get(), options.certificate, options.key));
+  SSL_CTX_set_verify(out.context_.get(), options.insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
+  out.server_name_ = options.server_name;
+  out.insecure_ = options.insecure;
+  return out;
+}
+
+base::Result<TlsContext::Ssl> TlsContext::connect(int fd, const std::string& host) const {
+  Ssl ssl(SSL_new(context_.get()));
+  if (!ssl || SSL_set_fd(ssl.get(), fd) != 1) return fail(Fault::bug, tls_error("TLS connection"));
+  if (!insecure_) TRY(expect_name(ssl.get(), server_name_.empty() ? host : server_name_));
+  SSL_set_connect_state(ssl.get());
+  return ssl;
+}
+
+}  // namespace http

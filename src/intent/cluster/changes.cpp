@@ -1,0 +1,207 @@
+#include "intent/cluster/changes.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "api/kinds.h"
+#include "intent/cluster/naming.h"
+
+namespace intent {
+namespace {
+
+using api::ConfigState;
+using api::IPRuleConfig;
+using api::SourceMode;
+
+bool is_skipped_by_old_agents(SourceMode mode) {
+  return mode != SourceMode::cluster_ip && mode != SourceMode::load_balancer_ip;
+}
+
+IPRuleConfig::Spec spec_of(const DesiredConfig& wanted) {
+  const Tuple& tuple = wanted.tuple;
+  IPRuleConfig::Spec spec;
+  spec.service_ip = tuple.source.text();
+  // An agent of the old project would program any table it finds under an address it does not understand.
+  (is_skipped_by_old_agents(tuple.mode) ? spec.route_table : spec.table) = tuple.table;
+  spec.priority = wanted.is_priority_given ? tuple.priority : 0;
+  spec.node_selector = tuple.node_selector;
+  spec.vrf = tuple.vrf;
+  spec.source_mode = tuple.mode;
+  if (tuple.mode == SourceMode::reply && !tuple.prefer_main) spec.prefer_main = false;
+  return spec;
+}
+
+std::vector<meta::OwnerReference> owners_of(const DesiredConfig& wanted) {
+  std::vector<meta::OwnerReference> out;
+  for (const api::IPRule* rule : wanted.owners) {
+    out.push_back({.api_version = std::string(api::kApiVersion),
+                   .kind = std::string(api::IPRule::kKind),
+                   .name = rule->meta.name,
+                   .uid = rule->meta.uid,
+                   .controller = out.empty(),
+                   .block_owner_deletion = true});
+  }
+  return out;
+}
+
+// At most this many names in an annotation that people read; the set itself is not ours to limit.
+constexpr std::size_t kMaxListed = 20;
+
+template <typename List, typename Text>
+std::string joined(const List& list, Text text) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(list.size(), kMaxListed); ++i) {
+    out += fmt::format("{}{}", i > 0 ? "," : "", text(list[i]));
+  }
+  if (list.size() > kMaxListed) out += fmt::format(",+{}", list.size() - kMaxListed);
+  return out;
+}
+
+// The metadata a present object should have: ours set, what others added kept.
+meta::Meta with_ours(meta::Meta meta, const DesiredConfig& wanted, const IPRuleConfig::Spec& spec) {
+  meta.labels.set(api::kManagedByLabel, api::kManagedByValue);
+  meta.annotations.set(api::kSpecHash, api::spec_hash(spec));
+  meta.annotations.set(api::kServiceAnnotation, joined(wanted.services, [](const api::Service* service) {
+                         return meta::full_name(service->meta);
+                       }));
+  meta.annotations.set(api::kVipsAnnotation, joined(wanted.vips, [](const net::Address& vip) { return vip.text(); }));
+  meta.annotations.erase(api::kAbsentSince);
+  meta.annotations.erase_prefix(api::kCleanupPrefix);
+  std::erase_if(meta.owners, [](const meta::OwnerReference& owner) { return owner.kind == api::IPRule::kKind; });
+  const auto owners = owners_of(wanted);
+  meta.owners.insert(meta.owners.begin(), owners.begin(), owners.end());
+  return meta;
+}
+
+Write create(const DesiredConfig& wanted, std::string name) {
+  IPRuleConfig object;
+  object.spec = spec_of(wanted);
+  object.meta = with_ours({.name = std::move(name)}, wanted, object.spec);
+  return {.step = Write::Step::create, .object = std::move(object)};
+}
+
+std::optional<Write> keep(const IPRuleConfig& have, const DesiredConfig& wanted) {
+  Write out{.step = Write::Step::repair, .object = have};
+  if (have.spec.state == ConfigState::absent) {
+    out.step = Write::Step::reactivate;
+    out.object.spec.state = ConfigState::present;
+  }
+  out.object.meta = with_ours(have.meta, wanted, out.object.spec);
+  if (out.object == have) return std::nullopt;
+  return out;
+}
+
+Write withdraw(const IPRuleConfig& have, Write::Step step, meta::Time now) {
+  Write out{.step = step, .object = have};
+  out.object.spec.state = ConfigState::absent;
+  out.object.meta.annotations.erase(api::kSpecHash);
+  out.object.meta.annotations.erase_prefix(api::kCleanupPrefix);
+  out.object.meta.annotations.set(api::kAbsentSince, meta::format_time(now));
+  return out;
+}
+
+std::optional<Write> let_go(const IPRuleConfig& have, bool means_a_rule, const Removal& removal, meta::Time now) {
+  const Write remove{.step = Write::Step::remove, .object = have};
+  if (have.meta.terminating()) return std::nullopt;  // Somebody has removed it already.
+  if (!means_a_rule || !removal.withdraws_first()) return remove;
+  if (have.spec.state == ConfigState::present) return withdraw(have, Write::Step::withdraw, now);
+  if (!have.meta.annotations.contains(api::kAbsentSince)) return withdraw(have, Write::Step::restart, now);
+  if (removal.is_settled(have)) return remove;
+  return std::nullopt;
+}
+
+// A name is never given to another tuple while any object, ours or not, has it.
+std::string take_free_name(const Tuple& tuple, std::unordered_set<std::string>& taken) {
+  std::string name = base_name(tuple.mode, tuple.source);
+  if (taken.contains(name)) name = full_name(tuple);
+  const std::string full = name;
+  for (int n = 2; taken.contains(name); ++n) name = fmt::format("{}-{}", full, n);
+  taken.insert(name);
+  return name;
+}
+
+// Of several objects that say the same, the one to keep.
+auto preference(const IPRuleConfig& config) {
+  return std::tuple(config.meta.terminating(), config.spec.state, config.meta.created,
+                    std::string_view(config.meta.name));
+}
+
+}  // namespace
+
+std::string_view text(Write::Step step) {
+  switch (step) {
+    case Write::Step::create:
+      return "create";
+    case Write::Step::repair:
+      return "repair";
+    case Write::Step::reactivate:
+      return "reactivate";
+    case Write::Step::withdraw:
+      return "withdraw";
+    case Write::Step::restart:
+      return "restart";
+    case Write::Step::remove:
+      return "remove";
+  }
+  return "remove";
+}
+
+std::optional<Tuple> tuple_of(const IPRuleConfig& config, std::uint32_t default_priority) {
+  const IPRuleConfig::Spec& spec = config.spec;
+  const auto source = net::Address::parse(spec.service_ip);
+  const std::uint32_t table = spec.table != 0 ? spec.table : spec.route_table;
+  if (!source || (table == 0 && spec.vrf.empty())) return std::nullopt;
+  return Tuple{.mode = spec.source_mode,
+               .source = *source,
+               .priority = effective_priority(spec.priority, !spec.vrf.empty(), default_priority),
+               .table = table,
+               .vrf = spec.vrf,
+               .node_selector = spec.node_selector,
+               .prefer_main = spec.source_mode != SourceMode::reply || spec.prefer_main.value_or(true)};
+}
+
+std::vector<Write> changes(std::span<const IPRuleConfig* const> existing, const Desired& desired,
+                           std::uint32_t default_priority, const Removal& removal, meta::Time now) {
+  std::map<Tuple, const IPRuleConfig*> holders;  // The object to keep for each tuple that exists.
+  std::unordered_set<std::string> names;
+  for (const IPRuleConfig* config : existing) {
+    names.insert(config->meta.name);
+    if (!config->is_managed()) continue;
+    const auto tuple = tuple_of(*config, default_priority);
+    if (!tuple) continue;
+    const auto [at, is_first] = holders.try_emplace(*tuple, config);
+    if (!is_first && preference(*config) < preference(*at->second)) at->second = config;
+  }
+
+  std::vector<Write> out;
+  std::set<const IPRuleConfig*> kept;
+  std::vector<Write> created;
+  for (const DesiredConfig& wanted : desired.configs) {
+    const auto holder = holders.find(wanted.tuple);
+    if (holder != holders.end() && !holder->second->meta.terminating()) {
+      kept.insert(holder->second);
+      if (auto write = keep(*holder->second, wanted)) out.push_back(*std::move(write));
+      continue;
+    }
+    created.push_back(create(wanted, take_free_name(wanted.tuple, names)));
+  }
+  out.insert(out.begin(), std::make_move_iterator(created.begin()), std::make_move_iterator(created.end()));
+
+  std::vector<Write> gone;
+  for (const IPRuleConfig* config : existing) {
+    if (!config->is_managed() || kept.contains(config)) continue;
+    const bool means_a_rule = tuple_of(*config, default_priority).has_value();
+    if (auto write = let_go(*config, means_a_rule, removal, now)) gone.push_back(*std::move(write));
+  }
+  std::ranges::sort(gone, {}, [](const Write& write) { return std::string_view(write.object.meta.name); });
+  out.insert(out.end(), std::make_move_iterator(gone.begin()), std::make_move_iterator(gone.end()));
+  return out;
+}
+
+}  // namespace intent

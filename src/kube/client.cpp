@@ -1,0 +1,169 @@
+#include "kube/client.h"
+
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "kube/credentials.h"
+
+namespace kube {
+namespace {
+
+constexpr auto kFileCheckEvery = std::chrono::seconds(1);
+constexpr int kUnauthorized = 401;
+constexpr int kFirstFailure = 400;
+
+void set_header(http::Headers& headers, std::string_view name, std::string value) {
+  for (http::Header& header : headers) {
+    if (header.name == name) {
+      header.value = std::move(value);
+      return;
+    }
+  }
+  headers.push_back({std::string(name), std::move(value)});
+}
+
+// The rest of a failed stream: a Status, so it is short.
+std::string read_rest(http::Stream& stream, const Limit& limit) {
+  constexpr std::size_t kEnough = 64U << 10U;
+  std::string body;
+  while (body.size() < kEnough) {
+    const auto part = stream.read(limit.deadline, limit.stop);
+    if (!part || part->empty()) break;
+    body += *part;
+  }
+  return body;
+}
+
+}  // namespace
+
+Limit within(base::Duration time, std::stop_token stop) {
+  return {.deadline = base::SteadyClock().now() + time, .stop = std::move(stop)};
+}
+
+struct Client::Parts {
+  Parts(const Config& of, Actor by, http::TlsContext tls, const http::Tuning& tuning)
+      : config(of), actor(std::move(by)), http(of.server, std::move(tls), tuning), token(of.token, of.token_file) {
+    for (const Pem* pem : {&config.ca, &config.certificate, &config.key}) {
+      if (pem->data.empty()) tls_files.add(pem->file);
+    }
+  }
+
+  // New certificates are used from the next connection on; half-written ones are tried again at the next change.
+  void renew_tls() {
+    const std::lock_guard lock(mutex);
+    const auto now = base::SteadyClock().now();
+    if (now < next_check) return;
+    next_check = now + kFileCheckEvery;
+    if (!tls_files.changed()) return;
+    const auto options = config.tls();
+    if (!options) return;
+    if (auto fresh = http::TlsContext::load(*options)) http.replace_tls(*std::move(fresh));
+  }
+
+  const Config config;
+  const Actor actor;
+  http::Client http;
+  Token token;
+  std::mutex mutex;
+  FileWatch tls_files;
+  base::TimePoint next_check{};
+};
+
+base::Result<std::unique_ptr<Client>> Client::connect(const Config& config, Actor actor, const http::Tuning& tuning) {
+  const auto options = TRY(config.tls());
+  auto tls = TRY(http::TlsContext::load(options));
+  auto parts = std::make_unique<Parts>(config, std::move(actor), std::move(tls), tuning);
+  return std::unique_ptr<Client>(new Client(std::move(parts)));
+}
+
+Client::Client(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Client::~Client() = default;
+
+Result<std::string> Client::get(const Resource& resource, const Key& key, const Limit& limit) {
+  return body(kube::get(resource, key), limit);
+}
+
+Result<std::string> Client::list(const Resource& resource, const ListRequest& request, const Limit& limit) {
+  return body(kube::list(resource, request), limit);
+}
+
+Result<std::string> Client::create(const Resource& resource, std::string_view ns, std::string object,
+                                   const Limit& limit) {
+  return body(kube::create(resource, ns, std::move(object), parts_->actor.field_manager), limit);
+}
+
+Result<std::string> Client::update(const Resource& resource, const Key& key, std::string object, const Limit& limit) {
+  return body(kube::update(resource, key, {}, std::move(object), parts_->actor.field_manager), limit);
+}
+
+Result<std::string> Client::update_status(const Resource& resource, const Key& key, std::string object,
+                                          const Limit& limit) {
+  return body(kube::update(resource, key, "status", std::move(object), parts_->actor.field_manager), limit);
+}
+
+Result<std::string> Client::patch(const Resource& resource, const Key& key, PatchType type, std::string object,
+                                  const Limit& limit) {
+  return body(kube::patch(resource, key, {}, type, std::move(object), parts_->actor.field_manager), limit);
+}
+
+Result<std::string> Client::patch_status(const Resource& resource, const Key& key, PatchType type, std::string object,
+                                         const Limit& limit) {
+  return body(kube::patch(resource, key, "status", type, std::move(object), parts_->actor.field_manager), limit);
+}
+
+Result<std::string> Client::remove(const Resource& resource, const Key& key, const Preconditions& preconditions,
+                                   const Limit& limit, std::optional<Propagation> propagation) {
+  return body(kube::remove(resource, key, preconditions, propagation), limit);
+}
+
+Result<http::Stream> Client::watch(const Resource& resource, const WatchRequest& request, const Limit& limit) {
+  http::Request asked = address(kube::watch(resource, request));
+  const std::string token = authorize(asked);
+  auto stream = TRY(parts_->http.open(asked, limit.deadline, limit.stop));
+  if (stream.status() == kUnauthorized && parts_->token.renew(token)) {
+    (void)authorize(asked);
+    stream = TRY(parts_->http.open(std::move(asked), limit.deadline, limit.stop));
+  }
+  if (stream.status() < kFirstFailure) return stream;
+  const http::Response failed{.status = stream.status(), .headers = stream.headers(), .body = read_rest(stream, limit)};
+  return std::unexpected(error_of(failed));
+}
+
+Result<http::Response> Client::send(http::Request request, const Limit& limit) {
+  request = address(std::move(request));
+  const std::string token = authorize(request);
+  auto response = TRY(parts_->http.send(request, limit.deadline, limit.stop));
+  if (response.status == kUnauthorized && parts_->token.renew(token)) {
+    (void)authorize(request);
+    response = TRY(parts_->http.send(std::move(request), limit.deadline, limit.stop));
+  }
+  if (response.status >= kFirstFailure) return std::unexpected(error_of(response));
+  return response;
+}
+
+http::Request Client::address(http::Request request) const {
+  request.target = parts_->config.server.path + request.target;
+  request.headers.push_back({"user-agent", parts_->actor.user_agent});
+  return request;
+}
+
+std::string Client::authorize(http::Request& request) {
+  parts_->renew_tls();
+  std::string token = parts_->token.current();
+  if (!token.empty()) set_header(request.headers, "authorization", "Bearer " + token);
+  return token;
+}
+
+Result<std::string> Client::body(http::Request request, const Limit& limit) {
+  const std::string what = fmt::format("{} {}", request.method, request.target.substr(0, request.target.find('?')));
+  auto response = send(std::move(request), limit);
+  if (response) return std::move(response->body);
+  Error error = std::move(response.error());
+  auto status = std::move(error.status);
+  Error told(std::move(error).within(what));
+  told.status = std::move(status);
+  return std::unexpected(std::move(told));
+}
+
+}  // namespace kube

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "http/client.h"
+#include "kube/config.h"
+#include "kube/error.h"
+#include "kube/request.h"
+#include "kube/resource.h"
+
+namespace kube {
+
+// How long a call may take, and what ends it early.
+struct Limit {
+  base::TimePoint deadline;
+  std::stop_token stop;
+};
+Limit within(base::Duration time, std::stop_token stop = {});
+
+// Who we are for the server: in its logs, and as the one owner of the fields we apply.
+struct Actor {
+  std::string user_agent = "ip-rule-operator";
+  std::string field_manager = "ip-rule-operator";
+};
+
+// Calls to one API server from any number of threads, over one connection. Objects are JSON texts in both directions.
+// Nothing is retried here but a 401 after the token file has a new token: what failed may have been done, and only the
+// caller knows whether doing it again is right.
+class Client {
+ public:
+  static base::Result<std::unique_ptr<Client>> connect(const Config& config, Actor actor = {},
+                                                       const http::Tuning& tuning = {});
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+  ~Client();
+
+  Result<std::string> get(const Resource& resource, const Key& key, const Limit& limit);
+  Result<std::string> list(const Resource& resource, const ListRequest& request, const Limit& limit);
+  Result<std::string> create(const Resource& resource, std::string_view ns, std::string body, const Limit& limit);
+  Result<std::string> update(const Resource& resource, const Key& key, std::string body, const Limit& limit);
+  Result<std::string> update_status(const Resource& resource, const Key& key, std::string body, const Limit& limit);
+  // `type` apply is server-side apply by our one field manager: fields in the body become and stay ours.
+  Result<std::string> patch(const Resource& resource, const Key& key, PatchType type, std::string body,
+                            const Limit& limit);
+  Result<std::string> patch_status(const Resource& resource, const Key& key, PatchType type, std::string body,
+                                   const Limit& limit);
+  Result<std::string> remove(const Resource& resource, const Key& key, const Preconditions& preconditions,
+                             const Limit& limit, std::optional<Propagation> propagation = {});
+
+  // The stream of a watch; an answer that is not 200 is an error here already.
+  Result<http::Stream> watch(const Resource& resource, const WatchRequest& request, const Limit& limit);
+
+  // Anything else: the path of `request` is below the server's URL. An answer of 400 and above is an error.
+  Result<http::Response> send(http::Request request, const Limit& limit);
+
+ private:
+  struct Parts;
+  explicit Client(std::unique_ptr<Parts> parts);
+
+  http::Request address(http::Request request) const;  // Below the server's URL, from us.
+  std::string authorize(http::Request& request);       // Puts the token in and returns it.
+  Result<std::string> body(http::Request request, const Limit& limit);
+
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace kube

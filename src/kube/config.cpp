@@ -1,0 +1,92 @@
+#include "kube/config.h"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+
+namespace kube {
+namespace {
+
+using base::fail;
+using base::Fault;
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read at start, nobody sets any.
+  return value == nullptr ? "" : value;
+}
+
+std::string without_blanks_around(std::string text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+std::vector<std::filesystem::path> split_list(std::string_view list) {
+  std::vector<std::filesystem::path> out;
+  while (!list.empty()) {
+    const auto colon = std::min(list.find(':'), list.size());
+    if (colon > 0) out.emplace_back(list.substr(0, colon));
+    list.remove_prefix(std::min(colon + 1, list.size()));
+  }
+  return out;
+}
+
+}  // namespace
+
+base::Result<std::string> Pem::read() const {
+  if (!data.empty() || file.empty()) return data;
+  return base::read_file(file);
+}
+
+base::Result<http::TlsOptions> Config::tls() const {
+  http::TlsOptions options;
+  options.ca = TRY(base::within("certificate authority", ca.read()));
+  options.certificate = TRY(base::within("client certificate", certificate.read()));
+  options.key = TRY(base::within("client key", key.read()));
+  options.server_name = tls_server_name;
+  options.insecure = insecure;
+  return options;
+}
+
+Environment Environment::of_process() {
+  Environment out;
+  out.kubeconfig = variable("KUBECONFIG");
+  out.home = variable("HOME");
+  out.service_host = variable("KUBERNETES_SERVICE_HOST");
+  out.service_port = variable("KUBERNETES_SERVICE_PORT");
+  return out;
+}
+
+base::Result<Config> in_cluster(const Environment& environment) {
+  if (environment.service_host.empty() || environment.service_port.empty()) {
+    return fail(Fault::absent, "not in a cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set");
+  }
+  const bool is_v6 = environment.service_host.find(':') != std::string::npos;
+  Config config;
+  config.server = TRY(http::Url::parse(fmt::format("https://{}{}{}:{}", is_v6 ? "[" : "", environment.service_host,
+                                                   is_v6 ? "]" : "", environment.service_port)));
+  config.ca.file = environment.account / "ca.crt";
+  config.token_file = environment.account / "token";
+  (void)TRY(base::within("service account token", base::read_file(config.token_file)));  // Only that it is there.
+  if (auto name = base::read_file(environment.account / "namespace")) {
+    config.ns = without_blanks_around(*std::move(name));
+  }
+  return config;
+}
+
+base::Result<Config> load_config(const std::filesystem::path& kubeconfig, std::string_view context,
+                                 const Environment& environment) {
+  if (!kubeconfig.empty()) {
+    if (!std::filesystem::exists(kubeconfig)) {
+      return fail(Fault::absent, fmt::format("{}: no such file", kubeconfig.string()));
+    }
+    return from_kubeconfig({kubeconfig}, context);
+  }
+  if (!environment.kubeconfig.empty()) return from_kubeconfig(split_list(environment.kubeconfig), context);
+  if (!environment.service_host.empty()) return in_cluster(environment);
+  return from_kubeconfig({std::filesystem::path(environment.home) / ".kube" / "config"}, context);
+}
+
+}  // namespace kube

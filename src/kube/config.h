@@ -1,0 +1,63 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "http/tls.h"
+#include "http/url.h"
+
+namespace kube {
+
+// A PEM text, or the file that holds it, which is read again when it changes.
+struct Pem {
+  std::string data;
+  std::filesystem::path file;  // Counts only when `data` is empty.
+
+  bool empty() const { return data.empty() && file.empty(); }
+  base::Result<std::string> read() const;
+};
+
+// How to reach an API server, and as whom. Never log one: it holds secrets.
+struct Config {
+  http::Url server;
+  Pem ca;
+  Pem certificate;
+  Pem key;
+  std::string tls_server_name;
+  bool insecure = false;
+
+  std::string token;
+  std::filesystem::path token_file;  // Wins over `token`; read again when it changes and when the server says 401.
+
+  std::string ns = "default";
+
+  base::Result<http::TlsOptions> tls() const;
+};
+
+// What the environment offers; taken as a value so that a test can make one up.
+struct Environment {
+  std::string kubeconfig;    // KUBECONFIG: files with ':' between them.
+  std::string home;          // HOME
+  std::string service_host;  // KUBERNETES_SERVICE_HOST
+  std::string service_port;  // KUBERNETES_SERVICE_PORT
+  std::filesystem::path account = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+  static Environment of_process();
+};
+
+// The pod's own account.
+base::Result<Config> in_cluster(const Environment& environment);
+
+// The files merged as kubectl does it (the first to set a value wins; files that are not there are skipped), and
+// the named context of them, or the current one. Errors name the file and the field.
+base::Result<Config> from_kubeconfig(const std::vector<std::filesystem::path>& files, std::string_view context);
+
+// The file given, else KUBECONFIG, else the pod's account, else ~/.kube/config.
+base::Result<Config> load_config(const std::filesystem::path& kubeconfig, std::string_view context,
+                                 const Environment& environment);
+
+}  // namespace kube

@@ -1,0 +1,139 @@
+#include "kube/config.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "kube/credentials.h"
+#include "kube/kubeconfig.h"
+
+namespace kube {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ConfigTest : public testing::Test {
+ protected:
+  ConfigTest() {
+    std::string name = (fs::temp_directory_path() / "kube-config-XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+  }
+  ~ConfigTest() override { fs::remove_all(folder_); }
+
+  fs::path write(const std::string& name, const std::string& text) {
+    EXPECT_TRUE(base::write_file(folder_ / name, text));
+    return folder_ / name;
+  }
+
+  fs::path folder_;
+};
+
+constexpr const char* kFirst = R"(
+apiVersion: v1
+kind: Config
+current-context: one
+clusters:
+- name: main
+  cluster: {server: "https://10.0.0.1:6443", certificate-authority: pki/ca.crt, tls-server-name: api}
+contexts:
+- name: one
+  context: {cluster: main, user: token, namespace: shop}
+- name: two
+  context: {cluster: main, user: person}
+users:
+- name: token
+  user: {token: sesame}
+)";
+
+constexpr const char* kSecond = R"(
+current-context: two
+clusters:
+- name: main
+  cluster: {server: "https://ignored"}
+users:
+- name: person
+  user: {client-certificate-data: Y2VydA==, client-key-data: a2V5, tokenFile: /run/token}
+)";
+
+TEST_F(ConfigTest, files_are_merged_and_the_first_wins) {
+  const std::vector files = {write("first", kFirst), folder_ / "missing", write("second", kSecond)};
+  const auto one = from_kubeconfig(files, "");
+  ASSERT_TRUE(one) << one.error().message();
+  EXPECT_EQ(one->server.text(), "https://10.0.0.1:6443");
+  EXPECT_EQ(one->ca.file, folder_ / "pki/ca.crt");  // Relative to its own file.
+  EXPECT_EQ(one->tls_server_name, "api");
+  EXPECT_EQ(one->token, "sesame");
+  EXPECT_EQ(one->ns, "shop");
+
+  const auto two = from_kubeconfig(files, "two");
+  ASSERT_TRUE(two) << two.error().message();
+  EXPECT_EQ(two->certificate.data, "cert");
+  EXPECT_EQ(two->key.data, "key");
+  EXPECT_EQ(two->token_file, "/run/token");
+  EXPECT_EQ(two->ns, "default");
+}
+
+TEST_F(ConfigTest, errors_name_the_file_and_the_field) {
+  const auto broken = write("broken", "users:\n- name: a\n  user: {token: [1]}\n");
+  const auto bad_type = from_kubeconfig({broken}, "");
+  ASSERT_FALSE(bad_type);
+  EXPECT_NE(bad_type.error().message().find(broken.string()), std::string::npos) << bad_type.error().message();
+  EXPECT_NE(bad_type.error().message().find("users[0].user.token"), std::string::npos) << bad_type.error().message();
+
+  const auto bad_data = from_kubeconfig({write("data", "users:\n- name: a\n  user: {client-key-data: s?cret}\n")}, "");
+  ASSERT_FALSE(bad_data);
+  EXPECT_NE(bad_data.error().message().find("client-key-data: not base64"), std::string::npos);
+  EXPECT_EQ(bad_data.error().message().find("cret"), std::string::npos) << "a key must not be shown";
+
+  EXPECT_EQ(from_kubeconfig({write("first", kFirst)}, "three").error().message(),
+            "kubeconfig has no context \"three\"");
+  EXPECT_EQ(from_kubeconfig({write("first", kFirst)}, "two").error().message(), "kubeconfig has no user \"person\"");
+  EXPECT_EQ(from_kubeconfig({}, "").error().message(), "kubeconfig has no current-context");
+}
+
+TEST_F(ConfigTest, the_pods_account_is_found) {
+  write("token", "abc\n");
+  write("namespace", "iprule-system\n");
+  const Environment pod{
+      .kubeconfig = "", .home = "", .service_host = "fd00::1", .service_port = "443", .account = folder_};
+  const auto config = load_config({}, {}, pod);
+  ASSERT_TRUE(config) << config.error().message();
+  EXPECT_EQ(config->server.text(), "https://[fd00::1]:443");
+  EXPECT_EQ(config->ca.file, folder_ / "ca.crt");
+  EXPECT_EQ(config->token_file, folder_ / "token");
+  EXPECT_EQ(config->ns, "iprule-system");
+}
+
+TEST_F(ConfigTest, what_is_named_wins_over_what_is_found) {
+  Environment environment{.kubeconfig = write("env", kFirst).string(),
+                          .home = folder_.string(),
+                          .service_host = "h",
+                          .service_port = "1",
+                          .account = folder_};
+  EXPECT_EQ(load_config({}, {}, environment)->ns, "shop");
+  EXPECT_FALSE(load_config(folder_ / "missing", {}, environment));
+  environment.kubeconfig.clear();
+  EXPECT_FALSE(load_config({}, {}, environment)) << "a pod without a token";
+  environment.service_host.clear();
+  fs::create_directory(folder_ / ".kube");
+  write(".kube/config", kFirst);
+  EXPECT_EQ(load_config({}, {}, environment)->ns, "shop");
+}
+
+TEST_F(ConfigTest, a_replaced_token_file_is_read_again) {
+  const auto file = write("token", "first\n");
+  Token token("", file);
+  EXPECT_EQ(token.current(), "first");
+  EXPECT_FALSE(token.renew("first"));
+  write("next", "second");
+  fs::rename(folder_ / "next", file);  // As the kubelet does it.
+  EXPECT_EQ(token.current(), "second");
+  EXPECT_TRUE(token.renew("first"));
+  fs::remove(file);
+  EXPECT_EQ(token.current(), "second") << "a file that is away for a moment takes nothing away";
+}
+
+}  // namespace
+}  // namespace kube

@@ -1,0 +1,156 @@
+#include "kube/kubeconfig.h"
+
+#include <array>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "json/reader.h"
+#include "json/yaml.h"
+
+namespace kube {
+namespace {
+
+using base::fail;
+using base::Fault;
+using Folder = std::filesystem::path;
+
+// RFC 4648 with padding; line breaks are skipped. Errors never show the text: it may be a key.
+base::Result<std::string> decode_base64(std::string_view text) {
+  std::string out;
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    if (c == '\n' || c == '\r' || c == '=') continue;
+    static constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const auto digit = kAlphabet.find(c);
+    if (digit == std::string_view::npos) return fail(Fault::invalid, "not base64");
+    bits = bits << 6U | static_cast<std::uint32_t>(digit);
+    if (++count % 4 != 1) out += static_cast<char>(bits >> (6U - 2U * static_cast<unsigned>((count - 1) % 4)));
+  }
+  if (count % 4 == 1) return fail(Fault::invalid, "not base64");
+  return out;
+}
+
+std::filesystem::path file(std::string_view name, const Folder& folder) {
+  return name.empty() ? Folder() : folder / name;  // An absolute name stays as it is.
+}
+
+// `certificate-authority` and `certificate-authority-data`: the data wins.
+base::Result<Pem> pem(const json::Value& name, const json::Value& data, const Folder& folder) {
+  Pem out;
+  out.file = file(TRY(name.string_or("")), folder);
+  const auto text = TRY(data.string_or(""));
+  auto decoded = decode_base64(text);
+  if (!decoded) return data.fail(decoded.error().message());
+  out.data = *std::move(decoded);
+  return out;
+}
+
+base::Result<Kubeconfig::Cluster> decode_cluster(const json::Value& value, const Folder& folder) {
+  Kubeconfig::Cluster out;
+  out.server = TRY(value["server"].string_or(""));
+  out.ca = TRY(pem(value["certificate-authority"], value["certificate-authority-data"], folder));
+  out.tls_server_name = TRY(value["tls-server-name"].string_or(""));
+  out.insecure = TRY(value["insecure-skip-tls-verify"].boolean_or(false));
+  return out;
+}
+
+base::Result<Kubeconfig::User> decode_user(const json::Value& value, const Folder& folder) {
+  Kubeconfig::User out;
+  out.certificate = TRY(pem(value["client-certificate"], value["client-certificate-data"], folder));
+  out.key = TRY(pem(value["client-key"], value["client-key-data"], folder));
+  out.token = TRY(value["token"].string_or(""));
+  out.token_file = file(TRY(value["tokenFile"].string_or("")), folder);
+  for (const std::string_view way : {"exec", "auth-provider", "username"}) {
+    if (value[way].exists()) out.unsupported = way;
+  }
+  return out;
+}
+
+base::Result<Kubeconfig::Context> decode_context(const json::Value& value, const Folder&) {
+  Kubeconfig::Context out;
+  out.cluster = TRY(value["cluster"].string_or(""));
+  out.user = TRY(value["user"].string_or(""));
+  out.ns = TRY(value["namespace"].string_or(""));
+  return out;
+}
+
+template <typename T>
+base::Status decode_named(std::map<std::string, T>& out, const json::Value& list, std::string_view member,
+                          base::Result<T> (*decode)(const json::Value&, const Folder&), const Folder& folder) {
+  for (const auto& item : TRY(list.items_or_none())) {
+    const std::string name(TRY(item["name"].string()));
+    if (!item[member].exists()) continue;
+    auto decoded = TRY(decode(item[member], folder));
+    out.try_emplace(name, std::move(decoded));
+  }
+  return {};
+}
+
+template <typename T>
+base::Result<T> look_up(const std::map<std::string, T>& map, std::string_view what, const std::string& name) {
+  const auto found = map.find(name);
+  if (found == map.end()) return fail(Fault::absent, fmt::format("kubeconfig has no {} \"{}\"", what, name));
+  return found->second;
+}
+
+}  // namespace
+
+base::Result<Kubeconfig> Kubeconfig::parse(std::string_view text, const Folder& folder) {
+  Kubeconfig out;
+  const auto documents = TRY(json::from_yaml(text));
+  if (documents.empty()) return out;
+  json::Reader reader;
+  const auto root = TRY(reader.parse(documents.front()));
+  out.current_context = TRY(root["current-context"].string_or(""));
+  TRY(decode_named(out.clusters, root["clusters"], "cluster", decode_cluster, folder));
+  TRY(decode_named(out.users, root["users"], "user", decode_user, folder));
+  TRY(decode_named(out.contexts, root["contexts"], "context", decode_context, folder));
+  return out;
+}
+
+void Kubeconfig::merge(Kubeconfig later) {
+  clusters.merge(later.clusters);
+  users.merge(later.users);
+  contexts.merge(later.contexts);
+  if (current_context.empty()) current_context = std::move(later.current_context);
+}
+
+base::Result<Config> Kubeconfig::choose(std::string_view context) const {
+  const std::string name(context.empty() ? current_context : context);
+  if (name.empty()) return fail(Fault::absent, "kubeconfig has no current-context");
+  const Context chosen = TRY(look_up(contexts, "context", name));
+  const Cluster cluster = TRY(look_up(clusters, "cluster", chosen.cluster));
+  const User user = chosen.user.empty() ? User() : TRY(look_up(users, "user", chosen.user));
+  if (!user.unsupported.empty()) {
+    return fail(Fault::invalid, fmt::format("user \"{}\": {} is not supported", chosen.user, user.unsupported));
+  }
+
+  Config out;
+  out.server =
+      TRY(base::within(fmt::format("cluster \"{}\": server", chosen.cluster), http::Url::parse(cluster.server)));
+  out.ca = cluster.ca;
+  out.tls_server_name = cluster.tls_server_name;
+  out.insecure = cluster.insecure;
+  out.certificate = user.certificate;
+  out.key = user.key;
+  out.token = user.token;
+  out.token_file = user.token_file;
+  if (!chosen.ns.empty()) out.ns = chosen.ns;
+  return out;
+}
+
+base::Result<Config> from_kubeconfig(const std::vector<std::filesystem::path>& files, std::string_view context) {
+  Kubeconfig merged;
+  for (const auto& path : files) {
+    auto text = base::read_file(path);
+    if (!text && text.error().fault() == Fault::absent) continue;
+    if (!text) return std::unexpected(text.error());
+    merged.merge(TRY(base::within(path.string(), Kubeconfig::parse(*text, path.parent_path()))));
+  }
+  return merged.choose(context);
+}
+
+}  // namespace kube

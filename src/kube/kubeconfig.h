@@ -1,0 +1,46 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "kube/config.h"
+
+namespace kube {
+
+// The contents of kubeconfig files, before a context is chosen.
+struct Kubeconfig {
+  struct Cluster {
+    std::string server;
+    Pem ca;
+    std::string tls_server_name;
+    bool insecure = false;
+  };
+  struct User {
+    Pem certificate;
+    Pem key;
+    std::string token;
+    std::filesystem::path token_file;
+    std::string unsupported;  // A way to log in that we do not have; an error only if this user is chosen.
+  };
+  struct Context {
+    std::string cluster;
+    std::string user;
+    std::string ns;
+  };
+
+  std::map<std::string, Cluster> clusters;
+  std::map<std::string, User> users;
+  std::map<std::string, Context> contexts;
+  std::string current_context;
+
+  // YAML or JSON; relative file names in it are taken from `folder`.
+  static base::Result<Kubeconfig> parse(std::string_view text, const std::filesystem::path& folder);
+
+  void merge(Kubeconfig later);                                 // What is here already stays.
+  base::Result<Config> choose(std::string_view context) const;  // Empty: the current one.
+};
+
+}  // namespace kube

@@ -1,0 +1,204 @@
+#include "kube/list_watch.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace kube {
+namespace {
+
+using base::Fault;
+using namespace std::chrono_literals;
+
+constexpr auto kFirstWait = 800ms;
+constexpr auto kLongestWait = 30s;
+constexpr auto kGoodWhile = 2min;              // Without a failure: the next one counts as the first.
+constexpr auto kInitialPatience = 30s;         // Between two pieces of a streamed list.
+constexpr auto kGrace = 5s;                    // The server ends a watch; we only when it does not.
+constexpr auto kTooShort = 1s;                 // A watch that ends sooner, and silent, has failed.
+constexpr std::uint64_t kTimeoutSpread = 301;  // Five to ten minutes, so that clients do not return together.
+
+bool is_refusal(const Error& error) {
+  return error.status && (error.status->code == 400 || error.status->code == 422);
+}
+
+bool is_too_large(const Error& error) {
+  return error.status && error.status->has_cause("ResourceVersionTooLarge");
+}
+
+}  // namespace
+
+ListWatch::ListWatch(Options options, Sink& sink, std::uint64_t seed)
+    : options_(std::move(options)), sink_(sink), backoff_(kFirstWait, kLongestWait, seed), random_(seed) {}
+
+ListWatch::Step ListWatch::next(base::TimePoint now) {
+  if (now < resume_at_) return Pause{resume_at_};
+  const std::uint64_t least = consistent_ ? 0 : version_;
+  if (must_list_ && (page_once_ || !can_stream_)) {
+    if (!listing_) sink_.begin_list();
+    listing_ = true;
+    return List{
+        {.selection = options_.selection, .not_older_than = least, .limit = options_.page_size, .token = page_token_}};
+  }
+  timeout_ = draw_timeout();
+  initial_ = must_list_;
+  return Watch{{.selection = options_.selection,
+                .from = must_list_ ? least : version_,
+                .initial = must_list_,
+                .timeout = timeout_}};
+}
+
+void ListWatch::listed(std::string_view body, base::TimePoint now) {
+  const auto taken = take_page(body);
+  if (!taken) return failed(taken.error(), now);
+  sink_.settle();
+}
+
+void ListWatch::failed(const Error& error, base::TimePoint now) {
+  const bool was_streamed_list = initial_;
+  drop_list();
+  if (was_streamed_list && is_refusal(error)) {
+    can_stream_ = false;  // At once: pages will tell what else is wrong.
+    return;
+  }
+  if (error.fault() == Fault::expired || is_too_large(error)) {
+    const bool first = !consistent_;
+    must_list_ = consistent_ = true;
+    if (first) return;  // The server is well and tells us what to do: do it at once, but not again and again.
+  }
+  back_off(error, now);
+}
+
+void ListWatch::opened(base::TimePoint now) {
+  framer_ = Framer();
+  spoke_ = false;
+  opened_at_ = heard_at_ = now;
+  if (initial_) {
+    sink_.begin_list();
+    listing_ = true;
+  } else {
+    all_is_well();
+    sink_.settle();
+  }
+}
+
+bool ListWatch::heard(std::string_view bytes, base::TimePoint now) {
+  heard_at_ = now;
+  framer_.feed(bytes);
+  const auto useful = take_events();
+  if (!useful) failed(useful.error(), now);
+  sink_.settle();
+  return useful.has_value();
+}
+
+void ListWatch::ended(base::TimePoint now) {
+  if (initial_) return failed(base::Error(Fault::unavailable, "the stream ended before its list did"), now);
+  if (spoke_) return;
+  // A watch from a version that the server has yet to reach is served in silence; so is a kind where nothing happens,
+  // but that gets bookmarks. Silence is worth a look at the list.
+  must_list_ = true;
+  if (now < opened_at_ + kTooShort) back_off(base::Error(Fault::unavailable, "the watch ended at once"), now);
+}
+
+void ListWatch::silent(base::TimePoint now) {
+  if (initial_) page_once_ = true;
+  must_list_ = true;
+  drop_list();
+  back_off(base::Error(Fault::timeout, "the stream fell silent"), now);
+}
+
+base::TimePoint ListWatch::quiet_until() const {
+  return initial_ ? heard_at_ + kInitialPatience : opened_at_ + timeout_ + kGrace;
+}
+
+base::Status ListWatch::take_page(std::string_view body) {
+  const auto root = TRY(reader_.parse(body));
+  const auto meta = root["metadata"];
+  const auto version_text = TRY(meta["resourceVersion"].string());
+  const auto version = TRY(parse_version(version_text));
+  if (version >= version_) fell_back_ = false;  // One such page refutes the suspicion, whatever becomes of its list.
+  for (const auto& item : TRY(root["items"].items_or_none())) {
+    const auto object = item.as_root();
+    const auto identity = TRY(identify(object));
+    sink_.put(identity, object);
+  }
+  page_token_ = TRY(meta["continue"].string_or(""));
+  return page_token_.empty() ? finish_list(version) : base::Status();
+}
+
+Result<void> ListWatch::take_events() {
+  while (const auto document = TRY(framer_.next())) {
+    const auto event = TRY(decode_event(reader_, *document));
+    TRY(take_event(event));
+  }
+  return {};
+}
+
+Result<void> ListWatch::take_event(const Event& event) {
+  spoke_ = true;
+  switch (event.type) {
+    case Event::Type::error:
+      return std::unexpected(error_of(*event.status));
+    case Event::Type::bookmark:
+      if (initial_ && !event.ends_initial) return {};
+      if (initial_) return finish_list(event.identity.version);
+      break;
+    case Event::Type::added:
+    case Event::Type::modified:
+      sink_.put(event.identity, event.object);
+      break;
+    case Event::Type::deleted:
+      sink_.remove(event.identity);
+      break;
+  }
+  if (initial_) return {};  // Initial events come in no order: their versions say nothing.
+  version_ = std::max(version_, event.identity.version);
+  sink_.reached(version_);
+  return {};
+}
+
+base::Status ListWatch::finish_list(std::uint64_t version) {
+  if (version < version_) {
+    const bool believed = consistent_ && fell_back_;
+    fell_back_ = consistent_;
+    consistent_ = true;
+    if (!believed) {
+      return base::fail(Fault::unavailable,
+                        fmt::format("a list at version {} after version {} was seen", version, version_));
+    }
+  }
+  version_ = version;
+  must_list_ = consistent_ = fell_back_ = page_once_ = listing_ = initial_ = false;
+  page_token_.clear();
+  sink_.end_list(version);
+  all_is_well();
+  return {};
+}
+
+void ListWatch::drop_list() {
+  if (listing_) sink_.abort_list();
+  listing_ = initial_ = false;
+  page_token_.clear();
+}
+
+void ListWatch::back_off(const Error& error, base::TimePoint now) {
+  if (now > failed_at_ + kGoodWhile) backoff_.reset();
+  failed_at_ = now;
+  const auto asked = error.status && error.status->retry_after ? *error.status->retry_after : 0s;
+  resume_at_ = now + asked + backoff_.next();
+  ++failures_;
+  sink_.trouble(trouble_ = error);
+  sink_.settle();
+}
+
+void ListWatch::all_is_well() {
+  trouble_.reset();
+  sink_.trouble({});
+}
+
+std::chrono::seconds ListWatch::draw_timeout() {
+  random_ = random_ * 6364136223846793005U + 1442695040888963407U;
+  return 300s + std::chrono::seconds((random_ >> 33U) % kTimeoutSpread);
+}
+
+}  // namespace kube

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/backoff.h"
+#include "base/clock.h"
+#include "json/reader.h"
+#include "kube/error.h"
+#include "kube/request.h"
+#include "kube/sink.h"
+#include "kube/watch.h"
+
+namespace kube {
+
+// Keeps a Sink equal to what the server holds: decides what to ask, and takes the answers. It does no I/O and knows no
+// clock, so that every order of faults can be tried; run() in reflector.h does the talking.
+//
+// It lists by a stream where the server can, else by pages; follows changes from there; and lists again when the
+// server has forgotten our version (410, in an answer or in an event). A list older than what was seen is refused,
+// unless two consistent reads say that the storage itself has fallen back.
+class ListWatch {
+ public:
+  struct Options {
+    Selection selection;
+    unsigned page_size = 500;
+  };
+
+  struct Pause {
+    base::TimePoint until;
+  };
+  struct List {
+    ListRequest request;
+  };
+  struct Watch {
+    WatchRequest request;
+  };
+  using Step = std::variant<Pause, List, Watch>;
+
+  ListWatch(Options options, Sink& sink, std::uint64_t seed);
+
+  Step next(base::TimePoint now);
+
+  // What came of the step. Exactly one of listed(), failed(), or opened() with its stream.
+  void listed(std::string_view body, base::TimePoint now);
+  void failed(const Error& error, base::TimePoint now);
+
+  void opened(base::TimePoint now);
+  bool heard(std::string_view bytes, base::TimePoint now);  // False: close the stream and ask next().
+  void ended(base::TimePoint now);                          // The server closed it in good order.
+  void silent(base::TimePoint now);                         // quiet_until() has passed.
+  base::TimePoint quiet_until() const;                      // How long to wait for the stream's next bytes.
+
+  // Why nothing new comes at present, and how often that has begun anew.
+  const std::optional<base::Error>& trouble() const { return trouble_; }
+  std::uint64_t failures() const { return failures_; }
+
+ private:
+  base::Status take_page(std::string_view body);
+  Result<void> take_events();
+  Result<void> take_event(const Event& event);
+  base::Status finish_list(std::uint64_t version);
+  void drop_list();
+  void back_off(const Error& error, base::TimePoint now);
+  void all_is_well();
+  std::chrono::seconds draw_timeout();
+
+  const Options options_;
+  Sink& sink_;
+  json::Reader reader_;
+  base::Backoff backoff_;
+  std::uint64_t random_;
+
+  // What we have.
+  std::uint64_t version_ = 0;  // The newest that was seen.
+  bool must_list_ = true;
+  bool consistent_ = false;  // The next list takes no state but the newest.
+  bool fell_back_ = false;   // The last consistent list was older than what we had seen.
+  bool can_stream_ = true;   // Lists, by the server.
+  bool page_once_ = false;   // A streamed list hung: take pages this time.
+
+  // The list or watch under way.
+  bool listing_ = false;
+  std::string page_token_;
+  Framer framer_;
+  bool initial_ = false;  // The stream still brings the list.
+  bool spoke_ = false;    // It brought an event or a bookmark.
+  std::chrono::seconds timeout_{0};
+  base::TimePoint opened_at_{};
+  base::TimePoint heard_at_{};
+
+  base::TimePoint resume_at_{};
+  base::TimePoint failed_at_{};
+  std::uint64_t failures_ = 0;
+  std::optional<base::Error> trouble_;
+};
+
+}  // namespace kube

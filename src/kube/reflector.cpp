@@ -1,0 +1,92 @@
+#include "kube/reflector.h"
+
+#include <random>
+
+#include "base/log.h"
+#include "runtime/signal.h"
+
+namespace kube {
+namespace {
+
+constexpr auto kAnswerTime = std::chrono::seconds(60);  // The server's own limit for anything but a watch.
+
+base::TimePoint now() {
+  return base::SteadyClock().now();
+}
+
+class Talk {
+ public:
+  Talk(Client& client, const Resource& resource, ListWatch& steps, std::stop_token stop)
+      : client_(client), resource_(resource), steps_(steps), stop_(std::move(stop)) {}
+
+  void operator()(const ListWatch::Pause& pause) { (void)runtime::Signal().wait(stop_, pause.until); }
+
+  void operator()(const ListWatch::List& list) {
+    const auto page = client_.list(resource_, list.request, within(kAnswerTime, stop_));
+    if (!page) return fail(page.error());
+    steps_.listed(*page, now());
+    tell();
+  }
+
+  void operator()(const ListWatch::Watch& watch) {
+    auto stream = client_.watch(resource_, watch.request, within(kAnswerTime, stop_));
+    if (!stream) return fail(stream.error());
+    steps_.opened(now());
+    tell();
+    while (listen(*stream)) tell();
+    tell();
+  }
+
+ private:
+  bool listen(http::Stream& stream) {
+    const auto bytes = stream.read(steps_.quiet_until(), stop_);
+    if (bytes && !bytes->empty()) return steps_.heard(*bytes, now());
+    if (bytes) {
+      steps_.ended(now());
+    } else if (bytes.error().fault() == base::Fault::timeout) {
+      steps_.silent(now());
+    } else {
+      fail(bytes.error());
+    }
+    return false;
+  }
+
+  void fail(const Error& error) {
+    if (stop_.stop_requested()) return;
+    steps_.failed(error, now());
+    tell();
+  }
+
+  // Each failure once, and the end of the last one.
+  void tell() {
+    if (steps_.failures() != told_) {
+      base::log::warning("watch failed, will try again",
+                         {{"resource", resource_.text()}, {"error", steps_.trouble()->message()}});
+    } else if (troubled_ && !steps_.trouble()) {
+      base::log::info("watch works again", {{"resource", resource_.text()}});
+    }
+    told_ = steps_.failures();
+    troubled_ = steps_.trouble().has_value();
+  }
+
+  Client& client_;
+  const Resource& resource_;
+  ListWatch& steps_;
+  std::stop_token stop_;
+  std::uint64_t told_ = 0;
+  bool troubled_ = false;
+};
+
+}  // namespace
+
+void run(Client& client, const Resource& resource, ListWatch& steps, std::stop_token stop) {
+  Talk talk(client, resource, steps, stop);
+  while (!stop.stop_requested()) std::visit(talk, steps.next(now()));
+}
+
+std::uint64_t random_seed() {
+  std::random_device device;
+  return static_cast<std::uint64_t>(device()) << 32U | device();
+}
+
+}  // namespace kube

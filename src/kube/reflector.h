@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+#include "kube/client.h"
+#include "kube/list_watch.h"
+#include "kube/store.h"
+
+namespace kube {
+
+// Talks to the server as `steps` says until stopped; logs when trouble comes and goes.
+void run(Client& client, const Resource& resource, ListWatch& steps, std::stop_token stop);
+
+std::uint64_t random_seed();
+
+// A live copy of one kind, kept by a thread of its own from construction to destruction. `changed` is raised whenever
+// there is something new in latest(); it and the client must outlive the reflector.
+//
+//   kube::Reflector<api::Service> services(client, {"", "v1", "services", true}, api::decode_service, changed);
+template <typename T>
+class Reflector {
+ public:
+  Reflector(Client& client, Resource resource, typename Store<T>::Decoder decode, runtime::Signal& changed,
+            Selection selection = {})
+      : store_(std::move(decode), changed),
+        steps_({.selection = std::move(selection)}, store_, random_seed()),
+        thread_([this, &client, resource = std::move(resource)](std::stop_token stop) {
+          run(client, resource, steps_, std::move(stop));
+        }) {}
+
+  std::shared_ptr<const View<T>> latest() const { return store_.latest(); }
+
+  // Ends the thread; the last view stays.
+  void stop() {
+    thread_.request_stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  Store<T> store_;
+  ListWatch steps_;
+  std::jthread thread_;
+};
+
+}  // namespace kube

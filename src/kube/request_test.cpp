@@ -1,0 +1,60 @@
+#include "kube/request.h"
+
+#include <gtest/gtest.h>
+
+namespace kube {
+namespace {
+
+const Resource kServices{"", "v1", "services", true};
+const Resource kNodes{"", "v1", "nodes", false};
+const Resource kRules{"api.operator.brtrm.dev", "v1alpha1", "iprules", false};
+
+TEST(Resource, paths_are_those_of_the_api_server) {
+  EXPECT_EQ(kServices.collection(""), "/api/v1/services");
+  EXPECT_EQ(kServices.collection("shop"), "/api/v1/namespaces/shop/services");
+  EXPECT_EQ(kServices.object({"shop", "web"}, "status"), "/api/v1/namespaces/shop/services/web/status");
+  EXPECT_EQ(kNodes.object({"", "a"}), "/api/v1/nodes/a");
+  EXPECT_EQ(kRules.object({"", "r"}), "/apis/api.operator.brtrm.dev/v1alpha1/iprules/r");
+}
+
+TEST(Resource, a_name_cannot_leave_its_place_in_the_path) {
+  EXPECT_EQ(kNodes.object({"", "../pods?x"}), "/api/v1/nodes/..%2Fpods%3Fx");
+}
+
+TEST(Request, a_list_says_how_old_it_may_be) {
+  EXPECT_EQ(list(kNodes, {}).target, "/api/v1/nodes");
+  EXPECT_EQ(list(kNodes, {.selection = {}, .not_older_than = 7, .limit = 500, .token = ""}).target,
+            "/api/v1/nodes?limit=500&resourceVersion=7&resourceVersionMatch=NotOlderThan");
+  // The token fixes the version: the server refuses both together.
+  EXPECT_EQ(list(kNodes, {.selection = {}, .not_older_than = 7, .limit = 500, .token = "a=="}).target,
+            "/api/v1/nodes?limit=500&continue=a%3D%3D");
+}
+
+TEST(Request, a_watch_follows_a_version_or_starts_with_everything) {
+  const Selection ours{.ns = "shop", .label_selector = "app=web", .field_selector = "metadata.name=x"};
+  EXPECT_EQ(watch(kServices, {.selection = ours, .from = 9, .initial = false}).target,
+            "/api/v1/namespaces/shop/services?watch=1&allowWatchBookmarks=true&labelSelector=app%3Dweb"
+            "&fieldSelector=metadata.name%3Dx&timeoutSeconds=300&resourceVersion=9");
+  EXPECT_EQ(watch(kServices, {.selection = {}, .from = 0, .initial = true}).target,
+            "/api/v1/services?watch=1&allowWatchBookmarks=true&timeoutSeconds=300&sendInitialEvents=true"
+            "&resourceVersionMatch=NotOlderThan");
+}
+
+TEST(Request, writes_name_their_manager_and_their_type) {
+  const auto applied = patch(kNodes, {"", "a"}, "status", PatchType::apply, "{}", "me");
+  EXPECT_EQ(applied.method, "PATCH");
+  EXPECT_EQ(applied.target, "/api/v1/nodes/a/status?fieldManager=me&force=true");
+  EXPECT_EQ(http::find(applied.headers, "content-type"), "application/apply-patch+yaml");
+  EXPECT_EQ(http::find(applied.headers, "content-length"), "2");
+  EXPECT_EQ(create(kServices, "shop", "{}", "me").target, "/api/v1/namespaces/shop/services?fieldManager=me");
+}
+
+TEST(Request, a_delete_carries_its_preconditions) {
+  const auto request = remove(kNodes, {"", "a"}, {.uid = "u", .resource_version = "5"}, Propagation::foreground);
+  EXPECT_EQ(request.method, "DELETE");
+  EXPECT_EQ(request.body, R"({"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Foreground",)"
+                          R"("preconditions":{"uid":"u","resourceVersion":"5"}})");
+}
+
+}  // namespace
+}  // namespace kube

@@ -1,0 +1,110 @@
+#include "kube/watch.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace kube {
+namespace {
+
+using base::fail;
+using base::Fault;
+
+bool is_blank(char c) {
+  return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+base::Result<Event::Type> parse_type(const json::Value& value) {
+  const auto text = TRY(value.string());
+  if (text == "ADDED") return Event::Type::added;
+  if (text == "MODIFIED") return Event::Type::modified;
+  if (text == "DELETED") return Event::Type::deleted;
+  if (text == "BOOKMARK") return Event::Type::bookmark;
+  if (text == "ERROR") return Event::Type::error;
+  return value.fail(fmt::format("\"{}\" is no type of event", text));
+}
+
+base::Result<std::uint64_t> version_of(const json::Value& meta) {
+  const auto text = TRY(meta["resourceVersion"].string());
+  return parse_version(text);
+}
+
+base::Result<Event> decode_bookmark(const json::Value& object) {
+  const auto meta = object["metadata"];
+  const auto annotations = meta["annotations"];
+  Event event{.type = Event::Type::bookmark, .object = object, .identity = {}, .status = {}};
+  event.identity.version = TRY(version_of(meta));
+  if (annotations.exists()) event.ends_initial = TRY(annotations["k8s.io/initial-events-end"].string_or("")) == "true";
+  return event;
+}
+
+}  // namespace
+
+void Framer::feed(std::string_view bytes) {
+  if (start_ > 0) {
+    buffer_.erase(0, start_);
+    seen_ -= start_;
+    start_ = 0;
+  }
+  buffer_ += bytes;
+}
+
+base::Result<std::optional<std::string_view>> Framer::next() {
+  while (depth_ == 0 && seen_ < buffer_.size() && is_blank(buffer_[seen_])) start_ = ++seen_;
+  for (; seen_ < buffer_.size(); ++seen_) {
+    const char c = buffer_[seen_];
+    if (in_string_) {
+      in_string_ = escaped_ || c != '"';
+      escaped_ = !escaped_ && c == '\\';
+    } else if (c == '"') {
+      in_string_ = true;
+    } else if (c == '{' || c == '[') {
+      ++depth_;
+    } else if ((c == '}' || c == ']') && depth_ > 0 && --depth_ == 0) {
+      const auto object = std::string_view(buffer_).substr(start_, seen_ + 1 - start_);
+      start_ = ++seen_;
+      return object;
+    }
+    if (depth_ == 0) return fail(Fault::invalid, "the stream holds something that is no JSON object");
+  }
+  if (buffer_.size() - start_ > max_object_) {
+    return fail(Fault::invalid, fmt::format("an object of the stream is larger than {} bytes", max_object_));
+  }
+  return std::nullopt;
+}
+
+base::Result<std::uint64_t> parse_version(std::string_view text) {
+  std::uint64_t version = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
+    return fail(Fault::invalid, fmt::format("\"{}\" is no resource version", text));
+  }
+  return version;
+}
+
+base::Result<Identity> identify(const json::Value& object) {
+  const auto meta = object["metadata"];
+  Identity out;
+  out.key.ns = TRY(meta["namespace"].string_or(""));
+  out.key.name = TRY(meta["name"].string());
+  out.uid = TRY(meta["uid"].string_or(""));
+  out.version = TRY(version_of(meta));
+  return out;
+}
+
+base::Result<Event> decode_event(json::Reader& reader, std::string_view document) {
+  const auto root = TRY(reader.parse(document));
+  const auto type = TRY(parse_type(root["type"]));
+  if (!root["object"].exists()) return root["object"].fail("missing");
+  const auto object = root["object"].as_root();
+  if (type == Event::Type::bookmark) return decode_bookmark(object);
+  Event event{.type = type, .object = object, .identity = {}, .status = {}};
+  if (type == Event::Type::error) {
+    event.status = TRY(decode_status(object));
+  } else {
+    event.identity = TRY(identify(object));
+  }
+  return event;
+}
+
+}  // namespace kube

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "json/reader.h"
+#include "kube/error.h"
+#include "kube/resource.h"
+
+// A watch's answer as a step function: bytes in, events out. Pure.
+namespace kube {
+
+// Finds the JSON objects in a stream of bytes, wherever reads have cut it.
+class Framer {
+ public:
+  explicit Framer(std::size_t max_object = 16U << 20U) : max_object_(max_object) {}
+
+  void feed(std::string_view bytes);
+  // The next whole object, nothing while more bytes are needed; valid until the next feed(). An error is final: what
+  // follows it cannot be trusted.
+  base::Result<std::optional<std::string_view>> next();
+
+ private:
+  std::size_t max_object_;
+  std::string buffer_;
+  std::size_t start_ = 0;  // Of the object being looked for.
+  std::size_t seen_ = 0;   // Up to here the state below is known.
+  unsigned depth_ = 0;
+  bool in_string_ = false;
+  bool escaped_ = false;
+};
+
+// The versions of one kind are numbers that grow; 0 is none.
+base::Result<std::uint64_t> parse_version(std::string_view text);
+
+// What every object tells about itself.
+struct Identity {
+  Key key;
+  std::string uid;
+  std::uint64_t version = 0;
+};
+base::Result<Identity> identify(const json::Value& object);
+
+struct Event {
+  enum class Type { added, modified, deleted, bookmark, error };
+
+  Type type;
+  json::Value object;                  // Speaks of its own fields.
+  Identity identity;                   // Of a bookmark, only the version.
+  bool ends_initial = false;           // The bookmark after the last initial event.
+  std::optional<ServerStatus> status;  // Of an error.
+};
+
+// `document` is one object of the Framer; the event lives as long as the reader's document.
+base::Result<Event> decode_event(json::Reader& reader, std::string_view document);
+
+}  // namespace kube

@@ -1,0 +1,112 @@
+#include "meta/meta.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace meta {
+namespace {
+
+constexpr std::string_view kObject = R"({
+  "kind": "IPRuleConfig",
+  "metadata": {
+    "name": "iprc-10-96-44-9", "namespace": "shop", "uid": "u1", "resourceVersion": "41", "generation": 3,
+    "creationTimestamp": "2026-01-31T10:00:00Z", "deletionTimestamp": "2026-02-01T00:00:00Z",
+    "labels": {"managed-by": "ip-rule-operator", "a": "b"}, "annotations": {"x/y": "z"},
+    "ownerReferences": [{"apiVersion": "g/v1", "kind": "IPRule", "name": "blue", "uid": "u2", "controller": true}],
+    "finalizers": ["f"], "managedFields": [{"manager": "kubectl"}]}})";
+
+TEST(Meta, is_read_whole) {
+  json::Reader reader;
+  const Meta meta = decode_meta(*reader.parse(kObject)).value();
+  EXPECT_EQ(full_name(meta), "shop/iprc-10-96-44-9");
+  EXPECT_EQ(meta.resource_version, "41");
+  EXPECT_EQ(meta.generation, 3);
+  EXPECT_EQ(format_time(meta.created), "2026-01-31T10:00:00Z");
+  EXPECT_TRUE(meta.terminating());
+  EXPECT_EQ(meta.labels, (Labels{{"managed-by", "ip-rule-operator"}, {"a", "b"}}));
+  ASSERT_EQ(meta.owners.size(), 1U);
+  EXPECT_TRUE(meta.owners[0].controller);
+  EXPECT_EQ(meta.finalizers, std::vector<std::string>{"f"});
+}
+
+TEST(Meta, keeps_only_what_is_asked_for) {
+  json::Reader reader;
+  const Meta meta = decode_meta(*reader.parse(kObject), Keep::identity()).value();
+  EXPECT_EQ(meta.uid, "u1");
+  EXPECT_TRUE(meta.labels.empty() && meta.annotations.empty() && meta.owners.empty() && meta.finalizers.empty());
+}
+
+TEST(Meta, what_is_written_can_be_read_again) {
+  json::Reader reader;
+  Meta meta = decode_meta(*reader.parse(kObject)).value();
+  const std::string text = json::object([&](json::Object& out) { encode_meta(out, meta); });
+  meta.generation = 0;  // These three are the server's to set.
+  meta.created = meta.deleted = Time();
+  EXPECT_EQ(decode_meta(*reader.parse(text)).value(), meta);
+}
+
+TEST(Meta, errors_name_the_field) {
+  json::Reader reader;
+  const auto error = [&](std::string_view text) { return decode_meta(*reader.parse(text)).error().message(); };
+  EXPECT_EQ(error(R"({"metadata":{}})"), "metadata.name: required, expected a string");
+  EXPECT_EQ(error(R"({"metadata":{"name":"a","labels":{"x/y":1}}})"),
+            R"(metadata.labels["x/y"]: expected a string, found a number)");
+  EXPECT_EQ(error(R"({"metadata":{"name":"a","creationTimestamp":"today"}})"),
+            "metadata.creationTimestamp: \"today\" is not a time such as 2026-01-31T10:00:00Z");
+}
+
+TEST(Labels, are_a_sorted_map) {
+  Labels labels{{"b", "1"}, {"a", "2"}, {"cleanup/x", ""}, {"cleanup/y", ""}};
+  labels.set("b", "3");
+  EXPECT_EQ(labels.get("b"), "3");
+  EXPECT_EQ(labels.get("nothing"), "");
+  EXPECT_EQ(labels.erase_prefix("cleanup/"), 2U);
+  EXPECT_TRUE(labels.erase("a"));
+  EXPECT_FALSE(labels.erase("a"));
+  EXPECT_EQ(labels.text(), "b=3");
+}
+
+TEST(Labels, a_selector_matches_when_every_pair_is_there) {
+  const Labels node{{"os", "linux"}, {"zone", "a"}};
+  EXPECT_TRUE(Labels().matches(node));
+  EXPECT_TRUE((Labels{{"zone", "a"}}).matches(node));
+  EXPECT_FALSE((Labels{{"zone", "a"}, {"rack", "1"}}).matches(node));
+  EXPECT_FALSE((Labels{{"zone", "b"}}).matches(node));
+}
+
+TEST(LabelSelector, expressions_follow_kubernetes) {
+  json::Reader reader;
+  const auto matches = [&](std::string_view expression, const Labels& labels) {
+    const std::string text = R"({"matchLabels":{"os":"linux"},"matchExpressions":[)" + std::string(expression) + "]}";
+    return LabelSelector::decode(*reader.parse(text)).value().matches(labels);
+  };
+  const Labels in_a{{"os", "linux"}, {"zone", "a"}};
+  const Labels nowhere{{"os", "linux"}};
+  EXPECT_TRUE(matches(R"({"key":"zone","operator":"In","values":["a","b"]})", in_a));
+  EXPECT_FALSE(matches(R"({"key":"zone","operator":"In","values":["a","b"]})", nowhere));
+  EXPECT_FALSE(matches(R"({"key":"zone","operator":"NotIn","values":["a"]})", in_a));
+  EXPECT_TRUE(matches(R"({"key":"zone","operator":"NotIn","values":["a"]})", nowhere));
+  EXPECT_TRUE(matches(R"({"key":"zone","operator":"Exists"})", in_a));
+  EXPECT_TRUE(matches(R"({"key":"zone","operator":"DoesNotExist"})", nowhere));
+  EXPECT_FALSE(matches(R"({"key":"zone","operator":"Exists"})", Labels{{"zone", "a"}}));  // os is missing.
+  EXPECT_FALSE(LabelSelector::decode(*reader.parse(R"({"matchExpressions":[{"key":"a","operator":"Is"}]})")));
+}
+
+TEST(Time, offsets_and_fractions_are_understood) {
+  EXPECT_EQ(format_time(*parse_time("2026-01-31T10:00:00.123456Z")), "2026-01-31T10:00:00Z");
+  EXPECT_EQ(format_time(*parse_time("2026-01-31T00:30:00+01:30")), "2026-01-30T23:00:00Z");
+  EXPECT_EQ(format_time(*parse_time("2026-01-31T23:30:00-01:00")), "2026-02-01T00:30:00Z");
+  for (const auto* text : {"", "2026", "2026-02-30T00:00:00Z", "2026-01-31 10:00:00Z", "2026-01-31T25:00:00Z",
+                           "2026-01-31T10:00:00", "2026-01-31T10:00:00.Z", "2026-01-31T10:00:00Zx",
+                           "2026-01-31T10:00:00+1:00", "2026-01-31T10:00:00+01:00x", "-026-01-31T10:00:00Z"}) {
+    EXPECT_FALSE(parse_time(text)) << text;
+  }
+}
+
+RC_GTEST_PROP(Time, every_second_survives_its_text, ()) {
+  const Time time(std::chrono::seconds(*rc::gen::inRange<std::int64_t>(0, 253'402'300'800)));
+  RC_ASSERT(*parse_time(format_time(time)) == time);
+}
+
+}  // namespace
+}  // namespace meta

@@ -1,0 +1,188 @@
+#include "kube/client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api.h"
+#include "base/file.h"
+#include "testbed/temp_folder.h"
+
+namespace api_test {
+namespace {
+
+using base::Fault;
+using kube::PatchType;
+using testing::HasSubstr;
+
+class ClientTest : public ApiTest {};
+
+TEST_F(ClientTest, an_object_lives_through_every_verb) {
+  const auto created = client_->create(kConfigMaps, ns_, config_map("a", "one"), soon());
+  ASSERT_OK(created);
+  const std::string uid = at(*created, "metadata", "uid");
+  EXPECT_EQ(at(*client_->get(kConfigMaps, key("a"), soon()), "metadata", "uid"), uid);
+
+  const auto updated = client_->update(kConfigMaps, key("a"), config_map("a", "two"), soon());
+  ASSERT_OK(updated);
+  EXPECT_EQ(at(*updated, "data", "value"), "two");
+
+  const auto merged = client_->patch(kConfigMaps, key("a"), PatchType::merge, R"({"data":{"more":"yes"}})", soon());
+  ASSERT_OK(merged);
+  EXPECT_EQ(at(*merged, "data", "value"), "two");
+  EXPECT_EQ(at(*merged, "data", "more"), "yes");
+
+  const auto patched = client_->patch(kConfigMaps, key("a"), PatchType::json,
+                                      R"([{"op":"replace","path":"/data/value","value":"three"}])", soon());
+  ASSERT_OK(patched);
+  EXPECT_EQ(at(*patched, "data", "value"), "three");
+
+  const auto applied = client_->patch(kConfigMaps, key("a"), PatchType::apply, config_map("a", "four"), soon());
+  ASSERT_OK(applied);
+  EXPECT_EQ(at(*applied, "data", "value"), "four");
+  EXPECT_THAT(*applied, HasSubstr(R"("manager":"ip-rule-operator","operation":"Apply")"));
+
+  ASSERT_OK(client_->remove(kConfigMaps, key("a"), {.uid = uid, .resource_version = ""}, soon()));
+  EXPECT_EQ(client_->get(kConfigMaps, key("a"), soon()).error().fault(), Fault::absent);
+}
+
+TEST_F(ClientTest, the_status_is_a_door_of_its_own) {
+  ASSERT_OK(client_->create(kNodes, "", R"({"metadata":{"name":"status-node"}})", soon()));
+  const kube::Key node{"", "status-node"};
+  const auto patched = client_->patch_status(
+      kNodes, node, PatchType::merge, R"({"status":{"phase":"Running"},"spec":{"podCIDR":"10.0.0.0/24"}})", soon());
+  ASSERT_OK(patched);
+  EXPECT_EQ(at(*patched, "status", "phase"), "Running");
+  EXPECT_EQ(at(*patched, "spec", "podCIDR"), "");
+  ASSERT_OK(client_->remove(kNodes, node, {}, soon()));
+}
+
+TEST_F(ClientTest, applying_the_same_again_changes_nothing) {
+  const auto once = put("a", "one");
+  const auto twice = put("a", "one");
+  ASSERT_OK(once);
+  ASSERT_OK(twice);
+  EXPECT_EQ(at(*once, "metadata", "resourceVersion"), at(*twice, "metadata", "resourceVersion"));
+}
+
+TEST_F(ClientTest, a_second_create_is_a_conflict) {
+  ASSERT_OK(client_->create(kConfigMaps, ns_, config_map("a", "one"), soon()));
+  const auto again = client_->create(kConfigMaps, ns_, config_map("a", "one"), soon());
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().fault(), Fault::conflict);
+  EXPECT_EQ(again.error().status->reason, "AlreadyExists");
+  EXPECT_THAT(again.error().message(), HasSubstr("POST /api/v1/namespaces/" + ns_ + "/configmaps"));
+}
+
+TEST_F(ClientTest, an_update_of_what_has_changed_is_a_conflict) {
+  const auto first = put("a", "one");
+  ASSERT_OK(put("a", "two"));
+  const std::string version = at(*first, "metadata", "resourceVersion");
+  const auto late = client_->update(kConfigMaps, key("a"),
+                                    config_map("a", "x", fmt::format(R"(,"resourceVersion":"{}")", version)), soon());
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().fault(), Fault::conflict);
+  EXPECT_EQ(late.error().status->reason, "Conflict");
+}
+
+TEST_F(ClientTest, a_delete_hits_only_what_was_meant) {
+  const auto first = put("a", "one");
+  const std::string version = at(*first, "metadata", "resourceVersion");
+  EXPECT_EQ(client_->remove(kConfigMaps, key("a"), {.uid = "another", .resource_version = ""}, soon()).error().fault(),
+            Fault::conflict);
+  ASSERT_OK(put("a", "two"));
+  EXPECT_EQ(client_->remove(kConfigMaps, key("a"), {.uid = "", .resource_version = version}, soon()).error().fault(),
+            Fault::conflict);
+  ASSERT_OK(client_->get(kConfigMaps, key("a"), soon()));
+}
+
+TEST_F(ClientTest, what_is_invalid_names_its_field) {
+  const auto answer = client_->create(kConfigMaps, ns_, config_map("Not_A_Name", "x"), soon());
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().fault(), Fault::invalid);
+  ASSERT_TRUE(answer.error().status);
+  ASSERT_FALSE(answer.error().status->causes.empty());
+  EXPECT_EQ(answer.error().status->causes[0].field, "metadata.name");
+}
+
+TEST_F(ClientTest, a_kind_that_is_not_there_is_absent) {
+  const auto answer = client_->list({"nowhere.example", "v1", "things", true}, {}, soon());
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().fault(), Fault::absent);
+}
+
+TEST_F(ClientTest, a_list_comes_in_pages_of_one_version) {
+  for (int i = 0; i < 5; ++i) ASSERT_OK(put(fmt::format("m{}", i), "x"));
+  kube::ListRequest request{
+      .selection = {.ns = ns_, .label_selector = "", .field_selector = ""}, .limit = 2, .token = ""};
+  std::vector<std::string> names;
+  std::string version;
+  do {
+    const auto page = client_->list(kConfigMaps, request, soon());
+    ASSERT_OK(page);
+    json::Reader reader;
+    const auto root = must(reader.parse(*page));
+    for (const auto& item : must(root["items"].items())) names.emplace_back(must(item["metadata"]["name"].string()));
+    const std::string now(must(root["metadata"]["resourceVersion"].string()));
+    EXPECT_TRUE(version.empty() || version == now);
+    version = now;
+    ASSERT_OK(put("m9", "written meanwhile"));
+    request.token = must(root["metadata"]["continue"].string_or(""));
+  } while (!request.token.empty());
+  EXPECT_THAT(names, testing::ElementsAre("m0", "m1", "m2", "m3", "m4"));
+}
+
+TEST_F(ClientTest, somebody_without_rights_is_denied) {
+  const auto nobody = connect(cluster_.kubeconfig(cluster_.user("nobody")));
+  const auto answer = nobody->list(kNodes, {}, soon());
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().fault(), Fault::denied);
+  EXPECT_EQ(answer.error().status->code, 403);
+}
+
+TEST_F(ClientTest, a_token_refused_is_read_again_from_its_file) {
+  ASSERT_OK(client_->create({"", "v1", "serviceaccounts", true}, ns_, R"({"metadata":{"name":"app"}})", soon()));
+  const auto good = cluster_.service_account(ns_, "app");
+  ASSERT_OK(good);
+  const testbed::TempFolder folder;
+  const std::filesystem::path file = folder / "token";
+  ASSERT_OK(base::write_file(file, "stale"));
+
+  kube::Config config = must(kube::from_kubeconfig({cluster_.admin_kubeconfig()}, ""));
+  config.certificate = config.key = {};
+  config.token_file = file;
+  const auto client = must(kube::Client::connect(config));
+  const auto ask = [&] { return client->get(kNamespaces, {"", "default"}, soon()).error().status->code; };
+  EXPECT_EQ(ask(), 401);
+  ASSERT_OK(base::write_file(file, good->token));
+  EXPECT_EQ(ask(), 403);  // Known now, though without rights.
+}
+
+TEST_F(ClientTest, an_unknown_authority_is_refused) {
+  kube::Config config = must(kube::from_kubeconfig({cluster_.admin_kubeconfig()}, ""));
+  config.tls_server_name = "somebody.else";
+  const auto client = must(kube::Client::connect(config));
+  const auto answer = client->get(kNamespaces, {"", "default"}, soon());
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().fault(), Fault::unavailable);
+  EXPECT_THAT(answer.error().message(), HasSubstr("certificate"));
+}
+
+TEST_F(ClientTest, a_frozen_server_is_a_timeout_and_then_works_again) {
+  cluster_.api_server().freeze();
+  const auto late = client_->get(kNamespaces, {"", "default"}, kube::within(300ms));
+  cluster_.api_server().thaw();
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().fault(), Fault::timeout);
+  ASSERT_OK(client_->get(kNamespaces, {"", "default"}, soon()));
+}
+
+TEST_F(ClientTest, a_killed_server_is_unavailable_and_then_works_again) {
+  ASSERT_OK(client_->get(kNamespaces, {"", "default"}, soon()));
+  cluster_.api_server().kill();
+  EXPECT_EQ(client_->get(kNamespaces, {"", "default"}, soon()).error().fault(), Fault::unavailable);
+  ASSERT_OK(cluster_.api_server().restart());
+  ASSERT_OK(client_->get(kNamespaces, {"", "default"}, soon()));
+}
+
+}  // namespace
+}  // namespace api_test

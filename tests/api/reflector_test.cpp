@@ -1,0 +1,229 @@
+#include "kube/reflector.h"
+
+#include <atomic>
+#include <map>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api.h"
+
+namespace api_test {
+namespace {
+
+using base::Fault;
+
+using Values = std::map<std::string, std::string>;  // ConfigMap -> data.value
+
+base::Result<std::string> decode(const json::Value& object) {
+  const auto value = TRY(object["data"]["value"].string_or(""));
+  if (value == "poison") return base::fail(Fault::invalid, "data.value: poison");
+  return std::string(value);
+}
+
+// A consumer that checks on every view that time never runs back, and waits for facts.
+class Watcher {
+ public:
+  Watcher(kube::Client& client, const std::string& ns)
+      : reflector_(client, kConfigMaps, decode, changed_, {.ns = ns, .label_selector = "", .field_selector = ""}) {}
+
+  Values values() {
+    const auto view = reflector_.latest();
+    check(*view);
+    Values out;
+    for (const auto& object : view->objects) out[object->key.name] = object->value;
+    return out;
+  }
+  std::shared_ptr<const kube::View<std::string>> view() { return reflector_.latest(); }
+
+  template <typename Fact>
+  testing::AssertionResult sees(std::string_view what, Fact fact) {
+    const auto until = base::SteadyClock().now() + kBound;
+    for (;;) {
+      check(*reflector_.latest());
+      if (fact(*reflector_.latest())) return testing::AssertionSuccess();
+      if (base::SteadyClock().now() > until) {
+        const auto trouble = reflector_.latest()->trouble;
+        return testing::AssertionFailure() << "never seen: " << what << (trouble ? "; " + trouble->message() : "");
+      }
+      (void)changed_.wait({}, std::min(until, base::SteadyClock().now() + 100ms));
+    }
+  }
+  testing::AssertionResult sees(const Values& wanted) {
+    return sees(testing::PrintToString(wanted), [&](const auto& view) { return view.complete && values() == wanted; });
+  }
+
+  int time_travels() const { return time_travels_; }
+
+ private:
+  void check(const kube::View<std::string>& view) {
+    if (view.version < version_) ++time_travels_;
+    version_ = view.version;
+    for (const auto& object : view.objects) {
+      auto& last = seen_[object->key.name];
+      if (object->version < last) ++time_travels_;
+      last = object->version;
+    }
+  }
+
+  runtime::Signal changed_;
+  kube::Reflector<std::string> reflector_;
+  std::uint64_t version_ = 0;
+  std::map<std::string, std::uint64_t> seen_;
+  int time_travels_ = 0;
+};
+
+class ReflectorTest : public ApiTest {};
+
+TEST_F(ReflectorTest, it_shows_what_is_there_and_follows_changes) {
+  ASSERT_OK(put("a", "one"));
+  Watcher watcher(*client_, ns_);
+  EXPECT_TRUE(watcher.sees({{"a", "one"}}));
+  ASSERT_OK(put("b", "two"));
+  ASSERT_OK(put("a", "three"));
+  EXPECT_TRUE(watcher.sees({{"a", "three"}, {"b", "two"}}));
+  ASSERT_OK(drop("a"));
+  EXPECT_TRUE(watcher.sees({{"b", "two"}}));
+}
+
+TEST_F(ReflectorTest, nothing_there_is_complete_and_empty) {
+  Watcher watcher(*client_, ns_);
+  EXPECT_TRUE(watcher.sees(Values{}));
+}
+
+TEST_F(ReflectorTest, an_object_that_cannot_be_read_is_unknown_not_deleted) {
+  ASSERT_OK(put("a", "one"));
+  Watcher watcher(*client_, ns_);
+  EXPECT_TRUE(watcher.sees({{"a", "one"}}));
+  ASSERT_OK(put("a", "poison"));
+  EXPECT_TRUE(watcher.sees("a is unknown", [&](const auto& view) { return view.unknown.contains(key("a")); }));
+  EXPECT_EQ(watcher.values(), (Values{{"a", "one"}}));
+  ASSERT_OK(put("a", "two"));
+  EXPECT_TRUE(watcher.sees({{"a", "two"}}));
+  EXPECT_TRUE(watcher.view()->unknown.empty());
+}
+
+TEST_F(ReflectorTest, a_new_object_of_the_same_name_is_another_one) {
+  ASSERT_OK(put("a", "one"));
+  Watcher watcher(*client_, ns_);
+  EXPECT_TRUE(watcher.sees({{"a", "one"}}));
+  const std::string uid = watcher.view()->find(key("a"))->uid;
+  ASSERT_OK(drop("a"));
+  ASSERT_OK(put("a", "poison"));
+  EXPECT_TRUE(watcher.sees("the old one is gone, the new one unknown",
+                           [&](const auto& view) { return view.objects.empty() && view.unknown.contains(key("a")); }));
+  ASSERT_OK(put("a", "one"));
+  EXPECT_TRUE(watcher.sees({{"a", "one"}}));
+  EXPECT_NE(watcher.view()->find(key("a"))->uid, uid);
+}
+
+TEST_F(ReflectorTest, bookmarks_carry_the_version_on_without_a_change) {
+  Watcher watcher(*client_, ns_);
+  EXPECT_TRUE(watcher.sees(Values{}));
+  const std::uint64_t before = watcher.view()->version;
+  ASSERT_OK(client_->create(kConfigMaps, "default", config_map("elsewhere", "x"), soon()));
+  EXPECT_TRUE(watcher.sees("a bookmark", [&](const auto& view) { return view.version > before; }));
+  ASSERT_OK(client_->remove(kConfigMaps, {"default", "elsewhere"}, {}, soon()));
+}
+
+TEST_F(ReflectorTest, a_version_that_was_compacted_away_leads_to_a_new_list) {
+  ASSERT_OK(put("a", "one"));
+  ASSERT_OK(put("b", "one"));
+  Watcher watcher(*client_, ns_);
+  EXPECT_TRUE(watcher.sees({{"a", "one"}, {"b", "one"}}));
+
+  // The reflector's connection is held up while history moves on without it: another client does the writing.
+  cluster_.api_server().kill();
+  EXPECT_TRUE(watcher.sees("trouble", [](const auto& view) { return view.trouble.has_value(); }));
+  EXPECT_EQ(watcher.values().size(), 2U) << "what was known stays";
+  ASSERT_OK(cluster_.api_server().restart());
+  ASSERT_OK(drop("b"));
+  ASSERT_OK(put("a", "two"));
+  ASSERT_OK(cluster_.compact());
+  ASSERT_OK(cluster_.api_server().restart());
+  EXPECT_TRUE(watcher.sees({{"a", "two"}}));
+  EXPECT_EQ(watcher.time_travels(), 0);
+}
+
+TEST_F(ReflectorTest, rights_taken_away_keep_the_state_and_given_back_go_on) {
+  ASSERT_OK(client_->create({"rbac.authorization.k8s.io", "v1", "clusterroles", false}, "",
+                            R"({"metadata":{"name":"reader"},"rules":[{"apiGroups":[""],"resources":["configmaps"],
+                                "verbs":["get","list","watch"]}]})",
+                            soon()));
+  const kube::Resource bindings{"rbac.authorization.k8s.io", "v1", "rolebindings", true};
+  const std::string binding = R"({"metadata":{"name":"reader"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io",
+      "kind":"ClusterRole","name":"reader"},"subjects":[{"kind":"User","name":"reader"}]})";
+  ASSERT_OK(client_->create(bindings, ns_, binding, soon()));
+  ASSERT_OK(put("a", "one"));
+  const auto reader = connect(cluster_.kubeconfig(cluster_.user("reader")));
+  Watcher watcher(*reader, ns_);
+  EXPECT_TRUE(watcher.sees({{"a", "one"}}));
+
+  ASSERT_OK(client_->remove(bindings, key("reader"), {}, soon()));
+  ASSERT_OK(cluster_.api_server().restart());  // A running watch is not asked again.
+  EXPECT_TRUE(
+      watcher.sees("denied", [](const auto& view) { return view.trouble && view.trouble->fault() == Fault::denied; }));
+  EXPECT_EQ(watcher.values(), (Values{{"a", "one"}}));
+
+  ASSERT_OK(put("a", "two"));
+  ASSERT_OK(client_->create(bindings, ns_, binding, soon()));
+  EXPECT_TRUE(watcher.sees({{"a", "two"}}));
+  EXPECT_FALSE(watcher.view()->trouble);
+  EXPECT_EQ(watcher.time_travels(), 0);
+}
+
+TEST_F(ReflectorTest, kills_and_restarts_under_change_lose_nothing_and_never_go_back) {
+  Watcher watcher(*client_, ns_);
+  std::atomic<bool> enough = false;
+  std::map<std::string, std::string> last;
+  std::jthread writer([&] {
+    for (int round = 0; !enough; ++round) {
+      const std::string name = fmt::format("m{}", round % 50);
+      const std::string value = std::to_string(round);
+      // A write whose answer is lost may have been done: it is repeated until an answer comes.
+      while (!enough && !put(name, value)) std::this_thread::yield();
+      if (enough) break;
+      last[name] = value;
+    }
+  });
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(watcher.sees("the writer goes on", [&, size = watcher.view()->version](const auto& view) {
+      return view.version > size + 50;
+    }));
+    cluster_.api_server().kill();
+    ASSERT_OK(cluster_.api_server().restart());
+  }
+  enough = true;
+  writer.join();
+  const auto list = client_->list(
+      kConfigMaps, {.selection = {.ns = ns_, .label_selector = "", .field_selector = ""}, .token = ""}, soon());
+  ASSERT_OK(list);
+  json::Reader reader;
+  Values truth;
+  for (const auto& item : must(must(reader.parse(*list))["items"].items())) {
+    truth[std::string(must(item["metadata"]["name"].string()))] = must(item["data"]["value"].string());
+  }
+  EXPECT_TRUE(watcher.sees(truth));
+  EXPECT_EQ(watcher.time_travels(), 0);
+}
+
+TEST_F(ReflectorTest, a_kind_that_appears_later_is_noticed) {
+  const kube::Resource crds{"apiextensions.k8s.io", "v1", "customresourcedefinitions", false};
+  const kube::Resource things{"late.example", "v1", "things", false};
+  runtime::Signal changed;
+  kube::Reflector<std::string> reflector(*client_, things, decode, changed);
+  while (!reflector.latest()->trouble) ASSERT_TRUE(changed.wait({}, soon().deadline));
+  EXPECT_EQ(reflector.latest()->trouble->fault(), Fault::absent);
+  EXPECT_FALSE(reflector.latest()->complete);
+  ASSERT_OK(client_->create(crds, "", R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+    "metadata":{"name":"things.late.example"},"spec":{"group":"late.example","scope":"Cluster",
+    "names":{"plural":"things","kind":"Thing"},"versions":[{"name":"v1","served":true,"storage":true,
+    "schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}})",
+                            soon()));
+  while (!reflector.latest()->complete) ASSERT_TRUE(changed.wait({}, base::SteadyClock().now() + kBound));
+  ASSERT_OK(client_->remove(crds, {"", "things.late.example"}, {}, soon()));
+}
+
+}  // namespace
+}  // namespace api_test
