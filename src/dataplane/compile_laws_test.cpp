@@ -1,0 +1,160 @@
+#include <algorithm>
+#include <ranges>
+#include <tuple>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "dataplane/arbitrary_steering.h"
+#include "dataplane/compile.h"
+#include "dataplane/packet_model.h"
+#include "state/nft_change.h"
+
+namespace dataplane {
+namespace {
+
+using model::Node;
+
+Compiled compile_as(Steering steering, Mode mode) {
+  steering.mode = mode;
+  return compile(steering);
+}
+
+Node node_of(const Compiled& compiled) {
+  return {.rules = compiled.rules, .table = compiled.table};
+}
+
+Marks marks_of(const Compiled& compiled, const Steering& steering) {
+  return read_back(compiled.rules, compiled.table, steering.numbers.window, steering.numbers.protocol);
+}
+
+std::map<net::Address, std::uint32_t> vips_of(const Compiled& compiled) {
+  return compiled.table ? compiled.table->vips : std::map<net::Address, std::uint32_t>();
+}
+
+template <typename T>
+std::vector<T> shuffled(std::vector<T> items) {
+  for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[*rc::gen::inRange<std::size_t>(0, i)]);
+  return items;
+}
+
+// Plays the change from one node to the other as it is promised: new rules in walk order, the table's change, old rules
+// against walk order. `look` sees the node after every step.
+template <typename Look>
+void play(Node node, const Node& to, Look look) {
+  std::vector<state::Rule> gone;
+  for (const auto& rule : node.rules) {
+    if (std::ranges::find(to.rules, rule) == to.rules.end()) gone.push_back(rule);
+  }
+  const auto place = [](const state::Rule& rule) { return std::tuple(rule.family, rule.priority, rule.selector.from); };
+  for (const auto& rule : to.rules) {
+    if (std::ranges::find(node.rules, rule) != node.rules.end()) continue;
+    node.rules.insert(std::ranges::upper_bound(node.rules, place(rule), {}, place), rule);
+    look(node);
+  }
+  const auto change = state::diff({.table = node.table}, to.table);
+  for (const auto& piece : state::split(change, 1)) {
+    state::apply(piece, node.table);
+    if (node.table) RC_ASSERT(state::validate(*node.table).has_value());
+    look(node);
+  }
+  RC_ASSERT(node.table == to.table);
+  for (const auto& rule : gone | std::views::reverse) {
+    node.rules.erase(std::ranges::find(node.rules, rule));
+    look(node);
+  }
+  RC_ASSERT(std::ranges::is_permutation(node.rules, to.rules));
+}
+
+// S7: whatever has the same answer before and after has it all the time.
+void keeps_common_lookups(const Steering& steering, const Node& from, const Node& to) {
+  std::vector<Node> steps;
+  play(from, to, [&](const Node& node) { steps.push_back(node); });
+  arbitrary::each_packet(steering, [&](const model::Packet& packet, const model::Routes& routes) {
+    const auto before = lookup(packet, routes, from);
+    if (before != lookup(packet, routes, to)) return;
+    for (const Node& step : steps) RC_ASSERT(lookup(packet, routes, step) == before);
+  });
+}
+
+RC_GTEST_PROP(CompileLaws, rules_and_marks_give_equal_lookups, ()) {
+  const Steering steering = arbitrary::steering();
+  const Node by_rules = node_of(compile_as(steering, Mode::rules));
+  const Node by_marks = node_of(compile_as(steering, Mode::marks));
+  arbitrary::each_packet(steering, [&](const model::Packet& packet, const model::Routes& routes) {
+    RC_ASSERT(lookup(packet, routes, by_rules) == lookup(packet, routes, by_marks));
+  });
+}
+
+RC_GTEST_PROP(CompileLaws, switch_of_back_ends_keeps_every_lookup_at_every_step, ()) {
+  const Steering steering = arbitrary::steering();
+  const Node by_rules = node_of(compile_as(steering, Mode::rules));
+  const Node by_marks = node_of(compile_as(steering, Mode::marks));
+  keeps_common_lookups(steering, by_rules, by_marks);
+  keeps_common_lookups(steering, by_marks, by_rules);
+}
+
+RC_GTEST_PROP(CompileLaws, change_of_sources_keeps_common_lookups_at_every_step, ()) {
+  Steering steering = arbitrary::steering();
+  steering.mode = *rc::gen::element(Mode::rules, Mode::marks);
+  const Compiled before = compile(steering);
+  steering.sources = arbitrary::some_sources();
+  steering.mode = *rc::gen::element(Mode::rules, Mode::marks);
+  steering.marks = marks_of(before, steering);
+  const Compiled after = compile(steering);
+  RC_PRE(vips_of(before) == vips_of(after));  // Else a reply too found a mark, or found none.
+  keeps_common_lookups(steering, node_of(before), node_of(after));
+}
+
+RC_GTEST_PROP(CompileLaws, change_of_replies_keeps_common_lookups_at_every_step, ()) {
+  Steering steering = arbitrary::steering();
+  steering.mode = *rc::gen::element(Mode::rules, Mode::marks);
+  const Compiled before = compile(steering);
+  steering.replies = arbitrary::some_replies();
+  steering.marks = marks_of(before, steering);
+  const Compiled after = compile(steering);
+  RC_PRE(before.by_marks == after.by_marks);  // Else sources change their back end too, to make room.
+  keeps_common_lookups(steering, node_of(before), node_of(after));
+}
+
+RC_GTEST_PROP(CompileLaws, order_of_input_does_not_matter, ()) {
+  Steering steering = arbitrary::steering();
+  steering.mode = *rc::gen::element(Mode::rules, Mode::marks);
+  const Compiled expected = compile(steering);
+  steering.sources = shuffled(steering.sources);
+  steering.replies = shuffled(steering.replies);
+  RC_ASSERT(compile(steering) == expected);
+}
+
+RC_GTEST_PROP(CompileLaws, after_a_restart_there_is_nothing_to_write, ()) {
+  Steering steering = arbitrary::steering();
+  steering.mode = Mode::marks;
+  const Compiled first = compile(steering);
+  steering.marks = marks_of(first, steering);
+  const Compiled again = compile(steering);
+  RC_ASSERT(again.rules == first.rules);
+  RC_ASSERT(again.table == first.table);
+}
+
+RC_GTEST_PROP(CompileLaws, mark_stays_with_its_class_and_never_passes_to_another_at_once, ()) {
+  Steering steering = arbitrary::steering();
+  steering.mode = Mode::marks;
+  const Compiled before = compile(steering);
+  steering.sources = arbitrary::some_sources();
+  steering.replies = arbitrary::some_replies();
+  steering.marks = marks_of(before, steering);
+  for (const auto& [key, mark] : compile(steering).held) {
+    for (const auto& [old_key, old_mark] : before.held) RC_ASSERT((key == old_key) == (mark == old_mark));
+  }
+}
+
+RC_GTEST_PROP(CompileLaws, table_is_always_one_the_kernel_takes, ()) {
+  Steering steering = arbitrary::steering();
+  steering.mode = *rc::gen::element(Mode::rules, Mode::marks);
+  const Compiled compiled = compile(steering);
+  for (const auto& rule : compiled.rules) RC_ASSERT(state::validate(rule).has_value());
+  if (compiled.table) RC_ASSERT(state::validate(*compiled.table).has_value());
+}
+
+}  // namespace
+}  // namespace dataplane

@@ -1,0 +1,215 @@
+#include <chrono>
+#include <ctime>
+#include <poll.h>
+#include <thread>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "kernel/nft/table.h"
+#include "kernel/nft/watch.h"
+#include "tests/kernel/sandbox.h"
+
+namespace kernel::nft {
+namespace {
+
+using state::NftClassKind;
+using state::NftTable;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+net::Address ip(std::string_view text) {
+  return net::Address::parse(text).value();
+}
+net::Prefix prefix(std::string_view text) {
+  return net::Prefix::parse(text).value();
+}
+
+NftTable whole_table() {
+  return {.window = 0x3f00,
+          .classes = {{0x100, {.kind = NftClassKind::source, .joins = {{0x300, 0x400}}}},
+                      {0x200, {.kind = NftClassKind::source}},
+                      {0x300, {.kind = NftClassKind::reply}},
+                      {0x400, {.kind = NftClassKind::both}},
+                      {0x3f00, {.kind = NftClassKind::reply}}},
+          .sources = {{ip("10.0.0.1"), 0x100}, {ip("10.0.0.2"), 0x200}, {ip("fd00::1"), 0x100}},
+          .vips = {{ip("203.0.113.1"), 0x300}, {ip("2001:db8::1"), 0x3f00}},
+          .own = {prefix("10.244.0.0/24"), prefix("10.244.1.0/24"), prefix("192.168.1.5/32"), prefix("64.0.0.0/2"),
+                  prefix("fd00::/48"), prefix("fd00:1::5/128")}};
+}
+
+class NftTableTest : public Sandbox {
+ protected:
+  Context& context() {
+    if (!context_) context_.emplace(Context::open().value());
+    return *context_;
+  }
+
+  state::ObservedNft observed() {
+    auto seen = observe(context());
+    EXPECT_TRUE(seen) << seen.error().message();
+    return *std::move(seen);
+  }
+
+  // Brings the kernel to the table and shows that it is there, with nothing left to do.
+  void settle(const std::optional<NftTable>& desired) {
+    const auto done = apply(context(), state::diff(observed(), desired));
+    ASSERT_TRUE(done) << done.error().message();
+    const auto after = observed();
+    EXPECT_EQ(after.table, desired);
+    EXPECT_THAT(after.strange, IsEmpty());
+    EXPECT_TRUE(state::diff(after, desired).empty());
+  }
+
+ private:
+  std::optional<Context> context_;
+};
+
+TEST_F(NftTableTest, table_comes_whole_and_goes_without_a_trace) {
+  EXPECT_EQ(observed(), state::ObservedNft{});
+  settle(whole_table());
+  settle(std::nullopt);
+  EXPECT_EQ(run("nft list ruleset"), "");
+}
+
+TEST_F(NftTableTest, window_of_cilium_works_too) {
+  settle(NftTable{.window = 0x3000,
+                  .classes = {{0x1000, {.joins = {{0x2000, 0x3000}}}},
+                              {0x2000, {.kind = NftClassKind::reply}},
+                              {0x3000, {.kind = NftClassKind::both}}},
+                  .sources = {{ip("10.0.0.1"), 0x1000}},
+                  .vips = {{ip("10.0.0.2"), 0x2000}}});
+}
+
+TEST_F(NftTableTest, every_kind_of_change_is_made_in_place) {
+  settle(whole_table());
+  const std::string handle = run("nft -a list tables");
+
+  NftTable table = whole_table();
+  table.sources[ip("10.0.0.1")] = 0x200;  // Moves.
+  table.sources.erase(ip("10.0.0.2"));
+  table.sources[ip("10.0.0.3")] = 0x200;
+  table.classes[0x200].joins = {{0x300, 0x500}};
+  table.classes[0x500].kind = NftClassKind::both;
+  table.vips[ip("203.0.113.1")] = 0x3f00;
+  table.own.erase(prefix("10.244.1.0/24"));
+  table.own.insert(prefix("10.244.2.0/23"));
+  settle(table);
+
+  table.sources.erase(ip("fd00::1"));
+  table.classes.erase(0x100);
+  table.classes.erase(0x400);
+  settle(table);
+  EXPECT_EQ(run("nft -a list tables"), handle);
+}
+
+TEST_F(NftTableTest, tables_of_others_are_never_touched) {
+  run("nft add table ip iprule; nft add table inet kube-proxy; nft add chain inet kube-proxy x");
+  const std::string before = run("nft -a list ruleset");
+  settle(whole_table());
+  settle(std::nullopt);
+  EXPECT_EQ(run("nft -a list ruleset"), before);
+}
+
+TEST_F(NftTableTest, refused_change_has_the_words_of_nft_and_changes_nothing) {
+  settle(whole_table());
+  state::NftChange change{.window = 0x3f00};
+  change.add_sources = {{ip("10.0.0.9"), 0x100}, {ip("10.0.0.10"), 0x900}};  // There is no chain source09.
+  const auto refused = apply(context(), change);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), HasSubstr("change nft table: nft: "));
+  EXPECT_THAT(refused.error().message(), HasSubstr("No such file or directory"));
+  EXPECT_EQ(refused.error().fault(), base::Fault::absent);
+  EXPECT_EQ(observed().table, whole_table());
+}
+
+TEST_F(NftTableTest, what_others_did_inside_our_table_is_named_and_undone) {
+  for (const auto* deed : {
+           "nft insert rule inet iprule pre ip saddr 10.0.0.1 drop",
+           "nft add chain inet iprule mine",
+           "nft add set inet iprule mine '{ type ipv4_addr; }'",
+           "nft add counter inet iprule mine",
+           "nft 'add table inet iprule { flags dormant; }'",
+           "nft add rule inet iprule source02 accept",
+           "nft flush chain inet iprule out",
+           "nft add element inet iprule src4 '{ 10.0.0.77 : drop }'",
+           "nft add element inet iprule own4 '{ 10.9.0.1-10.9.0.5 }'",
+       }) {
+    settle(whole_table());
+    run(deed);
+    EXPECT_FALSE(observed().strange.empty()) << deed;
+    settle(whole_table());
+  }
+}
+
+TEST_F(NftTableTest, foreign_change_of_elements_is_repaired_element_by_element) {
+  settle(whole_table());
+  run("nft delete element inet iprule src4 '{ 10.0.0.1 }'; nft add element inet iprule src4 '{ 10.0.0.8 : goto "
+      "source02 }'");
+  EXPECT_THAT(observed().strange, IsEmpty());
+  EXPECT_EQ(state::text(state::diff(observed(), whole_table())),
+            "delete element src4 10.0.0.8 : goto source02\n"
+            "add element src4 10.0.0.1 : goto source01\n");
+  settle(whole_table());
+}
+
+TEST_F(NftTableTest, watch_tells_foreign_changes_of_our_table_from_own_ones_and_from_other_tables) {
+  auto watch = Watch::open().value();
+  settle(whole_table());
+  EXPECT_FALSE(watch.foreign_change().value());
+  run("nft add table inet other; nft add set inet other src4 '{ type ipv4_addr; }'; nft add table ip iprule");
+  EXPECT_FALSE(watch.foreign_change().value());
+  run("nft delete element inet iprule src4 '{ 10.0.0.1 }'");
+  EXPECT_TRUE(watch.foreign_change().value());
+  EXPECT_FALSE(watch.foreign_change().value());
+  settle(whole_table());
+  EXPECT_FALSE(watch.foreign_change().value());
+}
+
+TEST_F(NftTableTest, flushed_ruleset_is_noticed_and_restored_in_one_transaction) {
+  settle(whole_table());
+  auto watch = Watch::open().value();
+  run("nft flush ruleset");
+  pollfd readable{.fd = watch.fd(), .events = POLLIN, .revents = 0};
+  ASSERT_EQ(::poll(&readable, 1, 10'000), 1);
+  EXPECT_TRUE(watch.foreign_change().value());
+  EXPECT_EQ(observed(), state::ObservedNft{});
+  EXPECT_EQ(state::split(state::diff({}, whole_table()), 2048).size(), 1);
+  settle(whole_table());
+}
+
+TEST_F(NftTableTest, context_stays_in_the_namespace_it_was_opened_in) {
+  settle(whole_table());
+  std::thread([&] {
+    ASSERT_EQ(::unshare(CLONE_NEWNET), 0);
+    EXPECT_EQ(observed().table, whole_table());
+  }).join();
+}
+
+// Of this process, in the program and in the kernel: other programs do not count.
+std::chrono::microseconds cpu_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_nsec / 1000);
+}
+
+TEST_F(NftTableTest, twenty_thousand_sources_are_loaded_read_back_and_changed_one_by_one) {
+  NftTable table{.window = 0x3f00, .classes = {{0x100, {}}, {0x200, {}}}};
+  for (int i = 0; i < 20'000; ++i) {
+    table.sources[ip(fmt::format("10.{}.{}.{}", i >> 16, i >> 8 & 255, i & 255))] = 0x100;
+  }
+  const auto start = cpu_time();
+  ASSERT_TRUE(apply(context(), state::diff({}, table)));
+  const auto loaded = cpu_time();
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(apply(context(), {.window = 0x3f00, .add_sources = {{ip("192.0.2.1"), 0x100}}}));
+    ASSERT_TRUE(apply(context(), {.window = 0x3f00, .remove_sources = {{ip("192.0.2.1"), 0x100}}}));
+  }
+  const auto changed = cpu_time();
+  EXPECT_EQ(observed().table, table);
+  fmt::print("20,000 sources, CPU time: loaded {} us, one changed {} us, read back {} us\n", (loaded - start).count(),
+             (changed - loaded).count() / 200, (cpu_time() - changed).count());
+}
+
+}  // namespace
+}  // namespace kernel::nft
