@@ -1,6 +1,7 @@
 #include "kube/client.h"
 
 #include <mutex>
+#include <random>
 
 #include <fmt/format.h>
 
@@ -51,7 +52,8 @@ struct Client::Parts {
         actor(std::move(by)),
         http(of.server, std::move(tls), tuning),
         token(of.token, of.token_file),
-        bucket(pace) {
+        bucket(pace),
+        backoff(kBusyWait, kBusyWait, std::random_device()()) {
     for (const Pem* pem : {&config.ca, &config.certificate, &config.key}) {
       if (pem->data.empty()) tls_files.add(pem->file);
     }
@@ -62,9 +64,10 @@ struct Client::Parts {
     return bucket.reserve(base::SteadyClock().now(), latest);
   }
 
-  void hold_until(base::TimePoint time) {
+  // Those who were refused together do not come back together.
+  base::Duration jitter() {
     const std::lock_guard lock(mutex);
-    bucket.hold_until(time);
+    return backoff.next();
   }
 
   // New certificates are used from the next connection on; half-written ones are tried again at the next change.
@@ -85,6 +88,7 @@ struct Client::Parts {
   Token token;
   std::mutex mutex;  // For what follows.
   TokenBucket bucket;
+  base::Backoff backoff;
   FileWatch tls_files;
   base::TimePoint next_check{};
 };
@@ -153,7 +157,6 @@ Result<http::Stream> Client::watch(const Resource& resource, const WatchRequest&
 
 Result<http::Response> Client::send(http::Request request, const Limit& limit) {
   request = address(std::move(request));
-  base::Backoff jitter(kBusyWait, kBusyWait, base::SteadyClock().now().time_since_epoch().count());
   for (;;) {
     TRY(wait_turn(limit));
     auto response = TRY(attempt(request, limit));
@@ -161,8 +164,7 @@ Result<http::Response> Client::send(http::Request request, const Limit& limit) {
     Error error = error_of(response);
     if (response.status != kTooManyRequests) return std::unexpected(std::move(error));
 
-    const auto until = base::SteadyClock().now() + error.status->retry_after.value_or(kBusyWait) + jitter.next();
-    parts_->hold_until(until);  // The others would hear the same.
+    const auto until = base::SteadyClock().now() + error.status->retry_after.value_or(kBusyWait) + parts_->jitter();
     if (until >= limit.deadline) return std::unexpected(std::move(error));
     (void)runtime::Signal().wait(limit.stop, until);
   }

@@ -12,15 +12,11 @@ TokenBucket::TokenBucket(Pace pace)
 
 // The "virtual scheduling" form of the generic cell rate algorithm (ITU-T I.371).
 std::optional<base::TimePoint> TokenBucket::reserve(base::TimePoint now, base::TimePoint latest) {
-  const auto due = std::max({due_, now, held_until_});
-  const auto at = std::max({due - tolerance_, now, held_until_});
+  const auto due = std::max(due_, now);
+  const auto at = std::max(due - tolerance_, now);
   if (at > latest) return std::nullopt;
   due_ = due + interval_;
   return at;
-}
-
-void TokenBucket::hold_until(base::TimePoint time) {
-  held_until_ = std::max(held_until_, time);
 }
 
 }  // namespace kube

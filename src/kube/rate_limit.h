@@ -19,13 +19,11 @@ class TokenBucket {
 
   // The instant at which the caller may go, or nothing if that is after `latest`; then nothing was taken either.
   std::optional<base::TimePoint> reserve(base::TimePoint now, base::TimePoint latest);
-  void hold_until(base::TimePoint time);  // The server asked for a pause.
 
  private:
   base::Duration interval_;
   base::Duration tolerance_;  // How far ahead of its interval a call may come: the burst.
   base::TimePoint due_{};     // Of the next call, if calls came one by one.
-  base::TimePoint held_until_{};
 };
 
 }  // namespace kube

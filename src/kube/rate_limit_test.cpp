@@ -27,12 +27,6 @@ TEST(TokenBucket, who_cannot_wait_takes_nothing) {
   EXPECT_EQ(bucket.reserve(kStart, kNever), kStart + 1s);
 }
 
-TEST(TokenBucket, nobody_goes_before_the_server_is_ready) {
-  TokenBucket bucket({.rate = 10, .burst = 2});
-  bucket.hold_until(kStart + 5s);
-  EXPECT_EQ(bucket.reserve(kStart, kNever), kStart + 5s);
-}
-
 RC_GTEST_PROP(TokenBucket, no_window_holds_more_than_burst_and_rate_allow, ()) {
   const auto burst = *rc::gen::inRange(1, 20);
   TokenBucket bucket({.rate = 10, .burst = static_cast<double>(burst)});
