@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "kernel/nft/own_table.h"
 #include "kernel/nft/table.h"
 #include "kernel/nft/watch.h"
 #include "tests/kernel/sandbox.h"
@@ -176,6 +177,36 @@ TEST_F(NftTableTest, flushed_ruleset_is_noticed_and_restored_in_one_transaction)
   EXPECT_EQ(observed(), state::ObservedNft{});
   EXPECT_EQ(state::split(state::diff({}, whole_table()), 2048).size(), 1);
   settle(whole_table());
+}
+
+TEST_F(NftTableTest, owner_lists_the_table_only_when_somebody_else_touched_it) {
+  auto own = OwnTable::open().value();
+  const auto converge = [&](const std::optional<NftTable>& desired) {
+    const auto done = own.apply(state::diff(own.observe().value(), desired));
+    EXPECT_TRUE(done) << done.error().message();
+    EXPECT_EQ(own.observe().value(), (state::ObservedNft{.table = desired}));
+  };
+  converge(whole_table());
+  NftTable other = whole_table();
+  other.sources.erase(ip("10.0.0.1"));
+  converge(other);
+  converge(whole_table());
+  EXPECT_EQ(own.listings(), 1);
+
+  run("nft flush ruleset");
+  converge(whole_table());
+  EXPECT_EQ(own.listings(), 2);
+  run("nft add rule inet iprule pre accept");
+  converge(whole_table());
+  EXPECT_EQ(own.listings(), 3);
+  EXPECT_EQ(observed().table, whole_table());
+
+  EXPECT_FALSE(own.apply({.window = 0x3f00, .add_sources = {{ip("10.0.0.9"), 0x900}}}));
+  converge(whole_table());
+  own.distrust();
+  converge(std::nullopt);
+  EXPECT_EQ(own.listings(), 5);
+  EXPECT_EQ(run("nft list ruleset"), "");
 }
 
 TEST_F(NftTableTest, context_stays_in_the_namespace_it_was_opened_in) {

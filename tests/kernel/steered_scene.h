@@ -34,6 +34,7 @@ class SteeredScene : public ::testing::Test {
     scene_ = *std::move(scene);
   }
 
+  lab::World& world() { return *world_; }
   lab::Scene& scene() { return *scene_; }
   const lab::SceneNode& node(std::size_t number = 0) { return scene_->nodes().at(number); }
 
