@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <filesystem>
 #include <optional>
 #include <poll.h>
 #include <sched.h>
@@ -14,6 +13,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -117,9 +117,9 @@ base::Status furnish() {
     return base::fail_errno("make mounts private", errno);
   TRY(mount_private("proc", "/proc", nullptr));
   TRY(mount_private("tmpfs", "/run", "mode=755"));
-  std::error_code failed;
-  for (const char* folder : {"/run/netns", kTemporary}) std::filesystem::create_directory(folder, failed);
-  if (failed) return base::fail_errno("create folders in /run", failed.value());
+  for (const char* folder : {"/run/netns", kTemporary}) {
+    if (::mkdir(folder, 0755) != 0) return base::fail_errno(fmt::format("create {}", folder), errno);
+  }
   ::setenv("TMPDIR", kTemporary, 1);  // NOLINT(concurrency-mt-unsafe): before any thread.
   TRY(raise_loopback());
   return require_only_loopback();
