@@ -35,12 +35,33 @@ constexpr std::array<std::string_view, 3> names(Backend) {
   return {"", "rules", "marks"};
 }
 
+// What a node holds. (Not inside NodeState: clang cannot put a class into an optional before its surroundings are
+// complete.)
+struct NodeCounts {
+  std::int32_t rules = 0;
+  std::int32_t routes = 0;
+  std::int32_t sources = 0;
+  std::int32_t failures = 0;
+  std::int32_t clashes = 0;
+
+  template <typename Self, typename Visitor>
+  static void fields(Self& self, Visitor& visit) {
+    visit.always("rules", self.rules);
+    visit.always("routes", self.routes);
+    visit.always("sources", self.sources);
+    visit.always("failures", self.failures);
+    visit.always("clashes", self.clashes);
+  }
+  bool operator==(const NodeCounts&) const = default;
+};
+
 // The report of one node, named like the Node. The controller writes the spec, that node's agent alone the status.
 struct NodeState {
   static constexpr std::string_view kKind = "NodeState";
   static constexpr std::string_view kPlural = "nodestates";
   static constexpr bool kSpecRequired = false;
   static constexpr std::size_t kMaxFailed = 100;
+  using Counts = NodeCounts;
 
   struct Spec {
     std::string token;  // A report counts only while it repeats this.
@@ -87,24 +108,6 @@ struct NodeState {
       visit("failed", self.failed);
     }
     bool operator==(const Settled&) const = default;
-  };
-
-  struct Counts {
-    std::int32_t rules = 0;
-    std::int32_t routes = 0;
-    std::int32_t sources = 0;
-    std::int32_t failures = 0;
-    std::int32_t clashes = 0;
-
-    template <typename Self, typename Visitor>
-    static void fields(Self& self, Visitor& visit) {
-      visit.always("rules", self.rules);
-      visit.always("routes", self.routes);
-      visit.always("sources", self.sources);
-      visit.always("failures", self.failures);
-      visit.always("clashes", self.clashes);
-    }
-    bool operator==(const Counts&) const = default;
   };
 
   struct EmptyTable {
