@@ -23,6 +23,10 @@ target_compile_options(project_warnings INTERFACE
 if(IPRULE_SANITIZE)
   add_compile_options(-fsanitize=${IPRULE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${IPRULE_SANITIZE})
+  # TSan does not understand fences; Asio's queues are ordered by their mutexes, too.
+  if(IPRULE_SANITIZE STREQUAL thread)
+    add_compile_definitions(BOOST_ASIO_DISABLE_FENCED_BLOCK)
+  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # Sanitizer instrumentation defeats GCC's flow analysis: these two then warn about code that is right.
     add_compile_options(-Wno-maybe-uninitialized -Wno-free-nonheap-object)

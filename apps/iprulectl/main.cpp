@@ -39,12 +39,14 @@ int run_lab(char** argv) {
 int main(int argc, char** argv) {
   CLI::App app("Policy routing for Kubernetes nodes: the person's tool", "iprulectl");
   app.set_version_flag("--version", base::version_text("iprulectl"));
-  app.require_subcommand(1);
-  app.add_subcommand("lab", "Show which uplink replies take, with real packets in a small world of network namespaces");
+  const auto* lab = app.add_subcommand(
+      "lab", "Show which uplink replies take, with real packets in a small world of network namespaces");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kFine : kUsage;
   }
-  return run_lab(argv);
+  if (*lab) return run_lab(argv);
+  fmt::print(stderr, "{}", app.help());
+  return kUsage;
 }

@@ -1,31 +1,44 @@
 #include "agent/cluster_source.h"
 
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "agent/wanted.h"
+#include "api/iprule_config.h"
 #include "api/kinds.h"
 
 namespace agent {
+namespace {
 
-ClusterSource::ClusterSource(kube::Client& client, std::string node, runtime::Signal& changed)
-    : node_(std::move(node)),
-      configs_(client,
-               {.group = std::string(api::kGroup),
-                .version = "v1alpha1",
-                .plural = std::string(api::IPRuleConfig::kPlural),
-                .namespaced = false},
-               api::decode_iprule_config, changed,
-               {.label_selector = fmt::format("{}={}", api::kManagedByLabel, api::kManagedByValue)}) {}
+kube::Resource published_configs() {
+  return {.group = std::string(api::kGroup),
+          .version = std::string(api::kVersion),
+          .plural = std::string(api::IPRuleConfig::kPlural),
+          .namespaced = false};
+}
 
-std::optional<Wanted> ClusterSource::latest() const {
-  const auto view = configs_.latest();
-  if (!view->complete) return std::nullopt;
-  std::vector<const api::IPRuleConfig*> configs;
-  for (const auto& object : view->objects) configs.push_back(&object->value);
-  return Wanted{.state = rules_of(configs), .whole = view->unknown.empty()};
+kube::Resource nodes() {
+  return {.group = "", .version = "v1", .plural = "nodes", .namespaced = false};
+}
+
+}  // namespace
+
+ClusterSource::ClusterSource(kube::Client& client, const std::string& node, runtime::Signal& changed)
+    : compiler_(node),
+      configs_(client, published_configs(), api::decode_published_config, changed,
+               {.label_selector = fmt::format("{}={}", api::kManagedByLabel, api::kManagedByValue)}),
+      node_(client, nodes(), api::decode_node, changed, {.field_selector = "metadata.name=" + node}) {}
+
+std::optional<Wanted> ClusterSource::latest() {
+  const auto configs = configs_.latest();
+  const auto node = node_.latest();
+  if (!configs->complete || !node->complete) return std::nullopt;
+
+  std::vector<const api::PublishedConfig*> published;
+  published.reserve(configs->objects.size());
+  for (const auto& object : configs->objects) published.push_back(&object->value);
+  const meta::Labels labels = node->objects.empty() ? meta::Labels() : node->objects.front()->value.meta.labels;
+  return compiler_.compile(published, labels, configs->unknown.empty() && node->unknown.empty());
 }
 
 }  // namespace agent

@@ -3,8 +3,10 @@
 #include <optional>
 #include <string>
 
+#include "agent/node_compiler.h"
 #include "agent/node_loop.h"
-#include "api/iprule_config.h"
+#include "api/node.h"
+#include "api/published_config.h"
 #include "kube/client.h"
 #include "kube/reflector.h"
 #include "runtime/signal.h"
@@ -15,13 +17,15 @@ namespace agent {
 // something new. While the server is away, the last that was known stays.
 class ClusterSource {
  public:
-  ClusterSource(kube::Client& client, std::string node, runtime::Signal& changed);
+  ClusterSource(kube::Client& client, const std::string& node, runtime::Signal& changed);
 
-  std::optional<Wanted> latest() const;
+  // For the thread of the loop. Nothing until every list it needs has been seen whole.
+  std::optional<Wanted> latest();
 
  private:
-  std::string node_;
-  kube::Reflector<api::IPRuleConfig> configs_;
+  NodeCompiler compiler_;
+  kube::Reflector<api::PublishedConfig> configs_;
+  kube::Reflector<api::Node> node_;  // This one only, for its labels.
 };
 
 }  // namespace agent

@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "agent/manifests.h"
-#include "agent/wanted.h"
-#include "api/iprule_config.h"
+#include "api/published_config.h"
 #include "base/log.h"
 #include "intent/cluster/changes.h"
 #include "intent/cluster/desired.h"
@@ -21,13 +20,13 @@ std::vector<const T*> pointers(const std::vector<T>& values) {
 }
 
 // The objects a controller would publish, were there an API server to hold them.
-std::vector<api::IPRuleConfig> publish(const Manifests& manifests) {
+std::vector<api::PublishedConfig> publish(const Manifests& manifests) {
   const auto rules = pointers(manifests.rules);
   const auto services = pointers(manifests.services);
   const auto desired = intent::desired_configs({.rules = rules, .services = services, .nodes = {}});
-  std::vector<api::IPRuleConfig> out;
-  for (intent::Write& write : intent::changes({}, desired, api::kDefaultPriority, intent::DirectRemoval(), {})) {
-    out.push_back(std::move(write.object));
+  std::vector<api::PublishedConfig> out;
+  for (const intent::Write& write : intent::changes({}, desired, api::kDefaultPriority, intent::DirectRemoval(), {})) {
+    out.push_back(api::published(write.object));
   }
   return out;
 }
@@ -51,7 +50,7 @@ std::optional<Wanted> FolderSource::latest() {
   }
   if (manifests) {
     const auto configs = publish(*manifests);
-    last_good_ = Wanted{.state = rules_of(pointers(configs))};
+    last_good_ = compiler_.compile(pointers(configs), {}, true);
   }
   return last_good_;
 }

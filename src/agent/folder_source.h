@@ -6,6 +6,7 @@
 #include <string>
 
 #include "agent/folder_watch.h"
+#include "agent/node_compiler.h"
 #include "agent/node_loop.h"
 #include "base/result.h"
 #include "runtime/signal.h"
@@ -25,10 +26,11 @@ class FolderSource {
   const std::string& trouble() const { return trouble_; }
 
  private:
-  FolderSource(std::filesystem::path folder, std::string node) : folder_(std::move(folder)), node_(std::move(node)) {}
+  FolderSource(std::filesystem::path folder, std::string node)
+      : folder_(std::move(folder)), compiler_(std::move(node)) {}
 
   std::filesystem::path folder_;
-  std::string node_;
+  NodeCompiler compiler_;
   std::unique_ptr<FolderWatch> watch_;
   std::optional<Wanted> last_good_;
   std::string trouble_;

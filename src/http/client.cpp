@@ -1,6 +1,7 @@
 #include "http/client.h"
 
 #include "http/exchange.h"
+#include "http/gzip.h"
 #include "http/transport.h"
 
 namespace http {
@@ -45,6 +46,9 @@ base::Result<Response> Client::send(Request request, base::TimePoint deadline, s
   transport_->start(exchange);
   auto response = exchange->wait_end(deadline, std::move(stop));
   if (!response && !exchange->ended()) transport_->cancel(exchange);
+  if (response && find(response->headers, "content-encoding") == "gzip") {
+    response->body = TRY(gunzip(response->body, tuning_.max_body_bytes));
+  }
   return response;
 }
 

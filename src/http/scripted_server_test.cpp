@@ -79,6 +79,10 @@ struct ScriptedServer::Peer {
   std::map<std::int32_t, Stream> streams;
   std::string unsent;
   bool gone = false;
+
+  ~Peer() {
+    for (const auto& [id, stream] : streams) *stream.call.gone = true;
+  }
 };
 
 struct ScriptedServer::Callbacks {
@@ -115,6 +119,11 @@ struct ScriptedServer::Callbacks {
     return 0;
   }
 
+  static int closed(nghttp2_session*, std::int32_t id, std::uint32_t, void* user) {
+    *static_cast<Peer*>(user)->streams[id].call.gone = true;
+    return 0;
+  }
+
   static ssize_t body(nghttp2_session*, std::int32_t id, std::uint8_t* out, std::size_t size, std::uint32_t* flags,
                       nghttp2_data_source* source, void*) {
     Peer::Stream& stream = static_cast<Peer*>(source->ptr)->streams[id];
@@ -129,7 +138,7 @@ struct ScriptedServer::Callbacks {
 
 ScriptedServer::ScriptedServer(Script script, const std::string& listen_on)
     : script_(std::move(script)),
-      identity_(make_identity("IP:127.0.0.1,IP:0:0:0:0:0:0:0:1,DNS:localhost")),
+      identity_(make_identity("IP:127.0.0.1,IP:0:0:0:0:0:0:0:1,DNS:localhost,IP:" + listen_on)),
       host_(listen_on),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   const SocketAddress any = Resolution(listen_on, 1).take()->front();
@@ -159,8 +168,13 @@ ScriptedServer::ScriptedServer(Script script, const std::string& listen_on)
 }
 
 ScriptedServer::~ScriptedServer() {
+  close();
+}
+
+void ScriptedServer::close() {
   thread_.request_stop();
   ::eventfd_write(wake_.get(), 1);
+  if (thread_.joinable()) thread_.join();
 }
 
 Url ScriptedServer::url() const {
@@ -282,6 +296,7 @@ void ScriptedServer::accept() {
   nghttp2_session_callbacks_set_on_header_callback(callbacks, Callbacks::header);
   nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, Callbacks::data);
   nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, Callbacks::frame);
+  nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, Callbacks::closed);
   nghttp2_session* session = nullptr;
   nghttp2_session_server_new(&session, callbacks, fresh.get());
   nghttp2_session_callbacks_del(callbacks);

@@ -32,6 +32,8 @@ class ScriptedServer {
     int connection = 0;  // Numbered from 1 as they are accepted.
     std::int32_t stream = 0;
     Request request;
+    // True once the client has left this stream; may be read on any thread.
+    std::shared_ptr<std::atomic<bool>> gone = std::make_shared<std::atomic<bool>>(false);
   };
   using Script = std::function<void(ScriptedServer&, const Call&)>;
 
@@ -40,6 +42,7 @@ class ScriptedServer {
 
   Url url() const;
   TlsOptions trust() const;
+  void close();  // Ends the thread: no script runs after this.
   int accepted() const { return accepted_; }
   int resets_seen() const { return resets_seen_; }
 

@@ -1,9 +1,14 @@
 #include "kernel/apply.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <span>
 
+#include "kernel/rtnl/address.h"
+#include "kernel/rtnl/link.h"
+#include "kernel/rtnl/nexthop.h"
+#include "kernel/rtnl/route.h"
 #include "kernel/rtnl/rule.h"
 
 namespace kernel {
@@ -14,6 +19,7 @@ constexpr std::size_t kSlice = 1024;
 
 struct Encode {
   const plan::Ownership& ownership;
+  const rtnl::LinkTable& links;
 
   base::Result<Message> operator()(const plan::AddRule& op) const {
     TRY(own(op.rule));
@@ -27,6 +33,43 @@ struct Encode {
     TRY(own(op.rule));
     return rtnl::encode_remove(op.rule);
   }
+  template <typename Object>
+  base::Result<Message> operator()(const plan::Add<Object>& op) const {
+    TRY(own(op.object));
+    return rtnl::encode_add(op.object, links);
+  }
+  template <typename Object>
+  base::Result<Message> operator()(const plan::Replace<Object>& op) const {
+    TRY(own(op.to));
+    return rtnl::encode_replace(op.to, links);
+  }
+  base::Result<Message> operator()(const plan::Remove<state::Route>& op) const {
+    TRY(own(op.object));
+    return rtnl::encode_remove(op.object, links);
+  }
+  base::Result<Message> operator()(const plan::Remove<state::OpaqueRoute>& op) const {
+    TRY(own(op.object));
+    return rtnl::encode_remove(op.object);
+  }
+  base::Result<Message> operator()(const plan::Remove<state::Nexthop>& op) const {
+    TRY(own(op.object));
+    return rtnl::encode_remove(op.object);
+  }
+  base::Result<Message> operator()(const plan::Remove<state::InterfaceAddress>& op) const {
+    TRY(own(op.object));
+    return rtnl::encode_remove(op.object, links);
+  }
+  base::Result<Message> operator()(const plan::Add<state::Link>&) const {
+    return base::fail(base::Fault::bug, "a link is not made by one message");
+  }
+  base::Result<Message> operator()(const plan::Set& op) const {
+    TRY(own(op.own));
+    return rtnl::encode_set(op.own, op.to, links);
+  }
+  base::Result<Message> operator()(const plan::Remove<state::ObservedLink>& op) const {
+    TRY(own(op.object));
+    return rtnl::encode_remove(op.object);
+  }
 
   base::Status own(const auto& object) const {
     if (ownership.owns(object)) return {};
@@ -34,18 +77,39 @@ struct Encode {
   }
 };
 
-// The race that does no harm, for this kind of operation.
-int harmless_errno(const plan::Op& op) {
-  return std::holds_alternative<plan::AddRule>(op) ? EEXIST : ENOENT;
+struct IsRemoval {
+  bool operator()(const plan::RemoveRule&) const { return true; }
+  bool operator()(const plan::RemoveOpaqueRule&) const { return true; }
+  template <typename Object>
+  bool operator()(const plan::Remove<Object>&) const {
+    return true;
+  }
+  bool operator()(const auto&) const { return false; }
+};
+
+// Somebody was faster: the same is there already, or gone already. Each kind has its own word for "not there"; a link
+// that went took along what was on it.
+bool is_harmless(const plan::Op& op, const base::Error& error) {
+  constexpr std::array kGone = {ENOENT, ESRCH, EADDRNOTAVAIL, ENODEV};
+  if (!std::visit(IsRemoval(), op)) return error.errno_value() == EEXIST;
+  return std::ranges::find(kGone, error.errno_value()) != kGone.end() || error.fault() == base::Fault::absent;
+}
+
+// A link, an address or the way to a gateway is missing, and may come.
+bool is_pending(const base::Error& error) {
+  constexpr std::array kNotYet = {ENETUNREACH, EHOSTUNREACH, ENETDOWN, ENODEV};
+  return std::ranges::find(kNotYet, error.errno_value()) != kNotYet.end() || error.fault() == base::Fault::absent;
 }
 
 OpResult judge(const plan::Op& op, base::Status status) {
   if (status) return {};
-  const bool harmless = status.error().errno_value() == harmless_errno(op);
-  return {.effect = harmless ? Effect::harmless : Effect::failed, .status = base::within(text(op), std::move(status))};
+  const Effect effect = is_harmless(op, status.error()) ? Effect::harmless
+                        : is_pending(status.error())    ? Effect::pending
+                                                        : Effect::failed;
+  return {.effect = effect, .status = base::within(text(op), std::move(status))};
 }
 
-void apply_slice(Socket& socket, std::span<const plan::Op> ops, const plan::Ownership& ownership, std::stop_token stop,
+void apply_slice(Socket& socket, std::span<const plan::Op> ops, const Encode& encode, std::stop_token stop,
                  std::vector<OpResult>& results) {
   std::vector<Message> messages;
   std::vector<std::size_t> sent;  // Which operation each message is for.
@@ -53,7 +117,7 @@ void apply_slice(Socket& socket, std::span<const plan::Op> ops, const plan::Owne
   results.resize(first + ops.size());
   messages.reserve(ops.size());
   for (std::size_t i = 0; i < ops.size(); ++i) {
-    auto message = std::visit(Encode{ownership}, ops[i]);
+    auto message = std::visit(encode, ops[i]);
     if (message) {
       messages.push_back(*std::move(message));
       sent.push_back(i);
@@ -67,6 +131,24 @@ void apply_slice(Socket& socket, std::span<const plan::Op> ops, const plan::Owne
   }
 }
 
+bool is_rule(const plan::Op& op) {
+  return std::holds_alternative<plan::AddRule>(op) || std::holds_alternative<plan::RemoveRule>(op) ||
+         std::holds_alternative<plan::RemoveOpaqueRule>(op);
+}
+
+// Operations name devices, messages their indices: those of the moment, and again after a link was made.
+base::Result<rtnl::LinkTable> links_for(Socket& socket, std::span<const plan::Op> ops) {
+  if (std::ranges::all_of(ops, is_rule)) return rtnl::LinkTable();
+  return rtnl::read_link_table(socket);
+}
+
+base::Status make_link(Socket& socket, const plan::Add<state::Link>& op, const plan::Ownership& ownership,
+                       std::stop_token stop) {
+  if (stop.stop_requested()) return base::fail(base::Fault::cancelled, "stopped before this request");
+  if (!ownership.owns(op.object)) return base::fail(base::Fault::bug, "refused to change what is not ours");
+  return rtnl::add_link(socket, op.object, TRY(rtnl::read_link_table(socket)));
+}
+
 }  // namespace
 
 std::size_t Outcome::count(Effect effect) const {
@@ -78,8 +160,20 @@ Outcome apply(Socket& socket, const plan::Plan& plan, const plan::Ownership& own
   out.results.reserve(plan.ops.size());
   std::span<const plan::Op> rest = plan.ops;
   while (!rest.empty()) {
-    const auto slice = rest.first(std::min(rest.size(), kSlice));
-    apply_slice(socket, slice, ownership, stop, out.results);
+    if (const auto* const link = std::get_if<plan::Add<state::Link>>(&rest.front())) {
+      out.results.push_back(judge(rest.front(), make_link(socket, *link, ownership, stop)));
+      rest = rest.subspan(1);
+      continue;
+    }
+    const auto end = std::ranges::find_if(
+        rest, [](const plan::Op& op) { return std::holds_alternative<plan::Add<state::Link>>(op); });
+    const auto slice = rest.first(std::min(static_cast<std::size_t>(end - rest.begin()), kSlice));
+    const auto links = links_for(socket, slice);
+    if (links) {
+      apply_slice(socket, slice, {.ownership = ownership, .links = *links}, stop, out.results);
+    } else {
+      for (const plan::Op& op : slice) out.results.push_back(judge(op, std::unexpected(links.error())));
+    }
     rest = rest.subspan(slice.size());
   }
   return out;

@@ -15,6 +15,8 @@ enum class Effect : std::uint8_t {
   done,      // The kernel did it.
   harmless,  // Somebody was faster: already there (EEXIST) or already gone (ENOENT). Only a read-back tells whose it
              // is.
+  pending,   // A link, an address or the way to a gateway is missing: worth another try when one of them changes, not
+             // before.
   failed,
 };
 

@@ -24,12 +24,15 @@ namespace kernel {
 // or all of it, with the read-back: engine.converge(desired, stop).
 class Engine {
  public:
-  static base::Result<Engine> open(plan::Ownership ownership);
+  enum class Reach : std::uint8_t { rules, all };  // All: links, addresses, nexthops and routes as well.
+
+  static base::Result<Engine> open(plan::Ownership ownership, Reach reach = Reach::rules);
 
   const plan::Ownership& ownership() const { return ownership_; }
   std::uint32_t port() const { return socket_.port(); }  // Events with this number are our own doing.
 
-  base::Result<state::Observation> observe(std::stop_token stop) { return kernel::observe(socket_, stop); }
+  // `desired` tells in which tables routes of others matter.
+  base::Result<state::Observation> observe(std::stop_token stop, const state::NetState& desired = {});
   Outcome apply(const plan::Plan& todo, std::stop_token stop) { return kernel::apply(socket_, todo, ownership_, stop); }
 
   // Where one pass has led.
@@ -47,10 +50,12 @@ class Engine {
   base::Result<Report> converge(const state::NetState& desired, std::stop_token stop, int rounds = 3);
 
  private:
-  Engine(Socket socket, plan::Ownership ownership) : socket_(std::move(socket)), ownership_(std::move(ownership)) {}
+  Engine(Socket socket, plan::Ownership ownership, Reach reach)
+      : socket_(std::move(socket)), ownership_(std::move(ownership)), reach_(reach) {}
 
   Socket socket_;
   plan::Ownership ownership_;
+  Reach reach_;
 };
 
 }  // namespace kernel

@@ -5,6 +5,7 @@
 #include <linux/rtnetlink.h>
 
 #include "kernel/netlink/events.h"
+#include "kernel/observe_routing.h"
 #include "kernel/rtnl/rule.h"
 
 namespace kernel {
@@ -73,10 +74,10 @@ base::Result<state::Observation> observe(Socket& socket, std::stop_token stop, c
   state::NetState seen;
   const bool v4 = TRY(observe_family(socket, Family::v4, options.tries, stop, seen));
   const bool v6 = TRY(observe_family(socket, Family::v6, options.tries, stop, seen));
-  if (v4 && v6) return state::Verified{.state = std::move(seen)};
-  return state::Unverified{
-      .state = std::move(seen),
-      .reason = "rules changed during every try to read them, or we may not wait for their writers"};
+  const bool routing = !options.routing || TRY(observe_routing(socket, options, stop, seen));
+  if (v4 && v6 && routing) return state::Verified{.state = std::move(seen)};
+  return state::Unverified{.state = std::move(seen),
+                           .reason = "it changed during every try to read it, or we may not wait for those who write"};
 }
 
 }  // namespace kernel

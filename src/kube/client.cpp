@@ -1,16 +1,21 @@
 #include "kube/client.h"
 
 #include <mutex>
+#include <random>
 
 #include <fmt/format.h>
 
+#include "base/backoff.h"
 #include "kube/credentials.h"
+#include "runtime/signal.h"
 
 namespace kube {
 namespace {
 
 constexpr auto kFileCheckEvery = std::chrono::seconds(1);
+constexpr std::chrono::seconds kBusyWait{1};  // Where the server asks to come back and does not say when.
 constexpr int kUnauthorized = 401;
+constexpr int kTooManyRequests = 429;
 constexpr int kFirstFailure = 400;
 
 void set_header(http::Headers& headers, std::string_view name, std::string value) {
@@ -42,11 +47,27 @@ Limit within(base::Duration time, std::stop_token stop) {
 }
 
 struct Client::Parts {
-  Parts(const Config& of, Actor by, http::TlsContext tls, const http::Tuning& tuning)
-      : config(of), actor(std::move(by)), http(of.server, std::move(tls), tuning), token(of.token, of.token_file) {
+  Parts(const Config& of, Actor by, Pace pace, http::TlsContext tls, const http::Tuning& tuning)
+      : config(of),
+        actor(std::move(by)),
+        http(of.server, std::move(tls), tuning),
+        token(of.token, of.token_file),
+        bucket(pace),
+        backoff(kBusyWait, kBusyWait, std::random_device()()) {
     for (const Pem* pem : {&config.ca, &config.certificate, &config.key}) {
       if (pem->data.empty()) tls_files.add(pem->file);
     }
+  }
+
+  std::optional<base::TimePoint> reserve(base::TimePoint latest) {
+    const std::lock_guard lock(mutex);
+    return bucket.reserve(base::SteadyClock().now(), latest);
+  }
+
+  // Those who were refused together do not come back together.
+  base::Duration jitter() {
+    const std::lock_guard lock(mutex);
+    return backoff.next();
   }
 
   // New certificates are used from the next connection on; half-written ones are tried again at the next change.
@@ -65,15 +86,18 @@ struct Client::Parts {
   const Actor actor;
   http::Client http;
   Token token;
-  std::mutex mutex;
+  std::mutex mutex;  // For what follows.
+  TokenBucket bucket;
+  base::Backoff backoff;
   FileWatch tls_files;
   base::TimePoint next_check{};
 };
 
-base::Result<std::unique_ptr<Client>> Client::connect(const Config& config, Actor actor, const http::Tuning& tuning) {
+base::Result<std::unique_ptr<Client>> Client::connect(const Config& config, Actor actor, Pace pace,
+                                                      const http::Tuning& tuning) {
   const auto options = TRY(config.tls());
   auto tls = TRY(http::TlsContext::load(options));
-  auto parts = std::make_unique<Parts>(config, std::move(actor), std::move(tls), tuning);
+  auto parts = std::make_unique<Parts>(config, std::move(actor), pace, std::move(tls), tuning);
   return std::unique_ptr<Client>(new Client(std::move(parts)));
 }
 
@@ -118,6 +142,7 @@ Result<std::string> Client::remove(const Resource& resource, const Key& key, con
 }
 
 Result<http::Stream> Client::watch(const Resource& resource, const WatchRequest& request, const Limit& limit) {
+  TRY(wait_turn(limit));
   http::Request asked = address(kube::watch(resource, request));
   const std::string token = authorize(asked);
   auto stream = TRY(parts_->http.open(asked, limit.deadline, limit.stop));
@@ -132,14 +157,35 @@ Result<http::Stream> Client::watch(const Resource& resource, const WatchRequest&
 
 Result<http::Response> Client::send(http::Request request, const Limit& limit) {
   request = address(std::move(request));
+  for (;;) {
+    TRY(wait_turn(limit));
+    auto response = TRY(attempt(request, limit));
+    if (response.status < kFirstFailure) return response;
+    Error error = error_of(response);
+    if (response.status != kTooManyRequests) return std::unexpected(std::move(error));
+
+    const auto until = base::SteadyClock().now() + error.status->retry_after.value_or(kBusyWait) + parts_->jitter();
+    if (until >= limit.deadline) return std::unexpected(std::move(error));
+    (void)runtime::Signal().wait(limit.stop, until);
+  }
+}
+
+Result<http::Response> Client::attempt(http::Request& request, const Limit& limit) {
   const std::string token = authorize(request);
   auto response = TRY(parts_->http.send(request, limit.deadline, limit.stop));
   if (response.status == kUnauthorized && parts_->token.renew(token)) {
     (void)authorize(request);
-    response = TRY(parts_->http.send(std::move(request), limit.deadline, limit.stop));
+    response = TRY(parts_->http.send(request, limit.deadline, limit.stop));
   }
-  if (response.status >= kFirstFailure) return std::unexpected(error_of(response));
   return response;
+}
+
+base::Status Client::wait_turn(const Limit& limit) {
+  if (limit.urgent) return {};
+  const auto turn = parts_->reserve(limit.deadline);
+  if (!turn) return base::fail(base::Fault::timeout, "too many calls of our own: no turn before the deadline");
+  if (*turn > base::SteadyClock().now()) (void)runtime::Signal().wait(limit.stop, *turn);
+  return {};
 }
 
 http::Request Client::address(http::Request request) const {

@@ -12,6 +12,7 @@
 #include "http/client.h"
 #include "kube/config.h"
 #include "kube/error.h"
+#include "kube/rate_limit.h"
 #include "kube/request.h"
 #include "kube/resource.h"
 
@@ -21,6 +22,7 @@ namespace kube {
 struct Limit {
   base::TimePoint deadline;
   std::stop_token stop;
+  bool urgent = false;  // Leases and acknowledgements: they do not queue up behind bulk writes.
 };
 Limit within(base::Duration time, std::stop_token stop = {});
 
@@ -31,11 +33,12 @@ struct Actor {
 };
 
 // Calls to one API server from any number of threads, over one connection. Objects are JSON texts in both directions.
-// Nothing is retried here but a 401 after the token file has a new token: what failed may have been done, and only the
-// caller knows whether doing it again is right.
+// Calls wait for their turn by `pace`. Two things are repeated here, for the server has done nothing yet: a 401 when
+// the token file has a new token, and, as the deadline allows, a 429 after the time that the server asks for. All
+// else may have been done, and only the caller knows whether doing it again is right.
 class Client {
  public:
-  static base::Result<std::unique_ptr<Client>> connect(const Config& config, Actor actor = {},
+  static base::Result<std::unique_ptr<Client>> connect(const Config& config, Actor actor = {}, Pace pace = {},
                                                        const http::Tuning& tuning = {});
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -66,6 +69,8 @@ class Client {
 
   http::Request address(http::Request request) const;  // Below the server's URL, from us.
   std::string authorize(http::Request& request);       // Puts the token in and returns it.
+  Result<http::Response> attempt(http::Request& request, const Limit& limit);
+  base::Status wait_turn(const Limit& limit);
   Result<std::string> body(http::Request request, const Limit& limit);
 
   std::unique_ptr<Parts> parts_;

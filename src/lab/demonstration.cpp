@@ -65,7 +65,7 @@ base::Result<Demonstration> demonstrate(Scene& scene, const std::vector<Act>& ac
     for (const SceneNode& node : scene.nodes()) {
       for (const net::Family family : {net::Family::v4, net::Family::v6}) {
         Row row{.what = label(act.what, node, family, scene.nodes().size() > 1),
-                .tally = TRY(scene.send_requests(node, family, kRequests))};
+                .tally = TRY(scene.send_requests(node, of_family(node.service, family), kRequests))};
         shown.as_expected &= fits(row, act.expect);
         if (seen) seen(row);
         shown.rows.push_back(std::move(row));

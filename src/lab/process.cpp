@@ -191,8 +191,11 @@ std::string Process::errors() const {
 
 base::Result<Finished> run(const Command& command, base::Duration bound) {
   Process process = TRY(Process::start(command));
-  const auto exit = base::within(command.arguments.front(), process.wait_exit(bound));
-  if (!exit) return std::unexpected(exit.error());
+  const auto exit = process.wait_exit(bound);
+  if (!exit) {
+    return base::fail(exit.error().fault(), fmt::format("{}: {}\n{}{}", command.arguments.front(),
+                                                        exit.error().message(), process.output(), process.errors()));
+  }
   return Finished{.exit = *exit, .output = process.output(), .errors = process.errors()};
 }
 

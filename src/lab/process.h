@@ -67,7 +67,8 @@ struct Finished {
   std::string errors;
 };
 
-// Starts it, waits for its end, at most `bound`, and returns what it said. How it ended is for the caller to judge.
+// Starts it, waits for its end, at most `bound`, and returns what it said. How it ended is for the caller to judge. A
+// timeout error tells what it had said until it was killed.
 base::Result<Finished> run(const Command& command, base::Duration bound);
 
 }  // namespace lab

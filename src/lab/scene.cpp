@@ -16,7 +16,7 @@ namespace {
 using std::chrono::steady_clock;
 
 net::Address address(std::string_view text) {
-  return InterfaceAddress::of(fmt::format("{}/0", text)).address;
+  return net::Address::parse(text).value();  // Only for the addresses written below.
 }
 
 net::Prefix everything(net::Family family) {
@@ -40,6 +40,15 @@ base::Status add_defaults(Host& host, std::string_view link, std::uint32_t table
         {.destination = everything(gateway.family()), .gateway = gateway, .link = link, .table = table}));
   }
   return {};
+}
+
+SceneNode plan_node(int number) {
+  return {
+      .name = fmt::format("worker-{}", number),
+      .service = {address(fmt::format("10.96.23.{}", 16 + number)),
+                  address(fmt::format("fd00:10:96::23{}", 16 + number))},
+      .vip = {address(fmt::format("203.0.113.{}", 44 + number)), address(fmt::format("2001:db8:113::{}", 44 + number))},
+      .pod_address = {address(fmt::format("10.244.{}.7", number)), address(fmt::format("fd00:10:244:{}::7", number))}};
 }
 
 // The two taps of a node: what its uplinks carry, seen from the gateways.
@@ -108,10 +117,9 @@ base::Status Scene::build_gateways() {
 }
 
 base::Status Scene::build_node(int number) {
-  SceneNode node{.name = fmt::format("worker-{}", number), .host = nullptr, .pod = nullptr, .service = {}};
+  SceneNode node = plan_node(number);
   node.host = TRY(world_.add_host(node.name));
-  node.service = {address(fmt::format("10.96.23.{}", 16 + number)),
-                  address(fmt::format("fd00:10:96::23{}", 16 + number))};
+  node.pod = TRY(world_.add_host(fmt::format("pod-{}", number)));
   TRY(node.host->forward_packets());
   TRY(world_.plug(*node.host, "eth0", *gateway_a_, node.name, "nodes"));
   TRY(world_.plug(*node.host, "eth1", *gateway_b_, node.name, "nodes"));
@@ -126,11 +134,10 @@ base::Status Scene::build_node(int number) {
   return {};
 }
 
-base::Status Scene::build_pod(SceneNode& node, int number) {
-  const std::string name = fmt::format("pod-{}", number);
+base::Status Scene::build_pod(const SceneNode& node, int number) {
+  const std::string& name = node.pod->name();
   const std::string net4 = fmt::format("10.244.{}", number);
   const std::string net6 = fmt::format("fd00:10:244:{}", number);
-  node.pod = TRY(world_.add_host(name));
   TRY(world_.connect(*node.pod, "eth0", *node.host, name));
   TRY(add_addresses(*node.host, name, {net4 + ".1/24", net6 + "::1/64"}));
   TRY(add_addresses(*node.pod, "eth0", {net4 + ".7/24", net6 + "::7/64"}));
@@ -147,9 +154,10 @@ base::Status Scene::lay_routes(const SceneNode& node, int number) {
   TRY(add_defaults(*node.host, "eth1", kTable, {"198.51.100.1", "2001:db8:b::1"}));
   const std::array via{fmt::format("198.51.100.{}", 10 + number), fmt::format("2001:db8:b::{}", 10 + number)};
   for (std::size_t family = 0; family < via.size(); ++family) {
-    TRY(gateway_b_->add_route({.destination = net::Prefix::host(node.service.at(family)),
-                               .gateway = address(via.at(family)),
-                               .link = "nodes"}));
+    for (const AddressPair& pair : {node.service, node.vip}) {
+      TRY(gateway_b_->add_route(
+          {.destination = net::Prefix::host(pair.at(family)), .gateway = address(via.at(family)), .link = "nodes"}));
+    }
   }
   return {};
 }
@@ -157,21 +165,23 @@ base::Status Scene::lay_routes(const SceneNode& node, int number) {
 base::Status Scene::start_responder() {
   std::vector<base::Fd> sockets;
   for (const SceneNode& node : nodes_) {
-    for (const net::Address& service : node.service) sockets.push_back(TRY(bind_udp(*node.pod, service, kServicePort)));
+    for (const AddressPair& pair : {node.service, node.pod_address}) {
+      for (const net::Address& own : pair) sockets.push_back(TRY(bind_udp(*node.pod, own, kServicePort)));
+    }
   }
   responder_.emplace(TRY(Responder::start(std::move(sockets))));
   return {};
 }
 
-base::Result<Tally> Scene::send_requests(const SceneNode& node, net::Family family, int requests,
+base::Result<Tally> Scene::send_requests(const SceneNode& node, const net::Address& target, int requests,
                                          std::chrono::milliseconds bound) {
-  const net::Address client = client_address(family);
+  const net::Address client = client_address(target.family());
   Watch watch{.eth0 = TRY(Tap::open(*gateway_a_, node.name)),
               .eth1 = TRY(Tap::open(*gateway_b_, node.name)),
               .client = client,
-              .service = node.address(family)};
+              .service = target};
   const base::Fd socket = TRY(bind_udp(*client_, client, 0));
-  TRY(connect_udp(socket, node.address(family), kServicePort));
+  TRY(connect_udp(socket, target, kServicePort));
   for (int number = 0; number < requests; ++number) {
     if (::send(socket.get(), &number, sizeof number, 0) < 0) return base::fail_errno("send a request", errno);
   }

@@ -17,15 +17,22 @@
 
 namespace lab {
 
+using AddressPair = std::array<net::Address, 2>;  // IPv4, IPv6
+
+inline const net::Address& of_family(const AddressPair& pair, net::Family family) {
+  return pair.at(family == net::Family::v4 ? 0 : 1);
+}
+
 // A node with two uplinks. eth0 leads to gateway A and is where main's default route points; eth1 leads to gateway B,
-// the default of table 100. Behind the node is a pod that holds the addresses of one Service.
+// the default of table 100. Behind the node is a pod of one Service. Gateway B sends what is for the Service's
+// addresses of either sort to the node.
 struct SceneNode {
   std::string name;  // "worker-1"
   Host* host = nullptr;
   Host* pod = nullptr;
-  std::array<net::Address, 2> service;  // IPv4, IPv6
-
-  const net::Address& address(net::Family family) const { return service.at(family == net::Family::v4 ? 0 : 1); }
+  AddressPair service;      // The Service's ClusterIPs. The pod holds them too, so that no service proxy is needed.
+  AddressPair vip;          // Its load balancer addresses. Nobody holds them: a service proxy must translate them.
+  AddressPair pod_address;  // What it translates them to.
 };
 
 // Packets by uplink.
@@ -51,7 +58,7 @@ struct Tally {
 //
 //     client ---- gateway-b ---- eth1 worker-N eth0 ---- gateway-a
 //   198.18.7.9   198.51.100.1          |               10.0.0.1
-//                                    pod-N  10.96.23.(16+N)
+//                                    pod-N  10.244.N.7, 10.96.23.(16+N)
 class Scene {
  public:
   static constexpr std::uint32_t kTable = 100;
@@ -61,17 +68,17 @@ class Scene {
   std::vector<SceneNode>& nodes() { return nodes_; }
   Host& client() { return *client_; }
 
-  // Sends real requests from the client to the node's Service and counts them and their replies at the gateways. Waits
-  // until every request has been answered by the pod, at most `bound`.
-  base::Result<Tally> send_requests(const SceneNode& node, net::Family family, int requests,
-                                    std::chrono::milliseconds bound = std::chrono::seconds(5));
+  // Sends real requests from the client to an address of the node's Service, and counts them and their replies at the
+  // gateways. Waits until the pod has answered every request, at most `bound`.
+  base::Result<Tally> send_requests(const SceneNode& node, const net::Address& target, int requests,
+                                    std::chrono::milliseconds bound = std::chrono::seconds(10));
 
  private:
   explicit Scene(World& world) : world_(world) {}
 
   base::Status build_gateways();
   base::Status build_node(int number);
-  base::Status build_pod(SceneNode& node, int number);
+  base::Status build_pod(const SceneNode& node, int number);
   base::Status lay_routes(const SceneNode& node, int number);
   base::Status start_responder();
 

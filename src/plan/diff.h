@@ -9,6 +9,9 @@ namespace plan {
 // What turns the observed state into the desired one. Only own objects are removed; a foreign twin of a desired object
 // is reported. The plan does not depend on the order of desired objects.
 //
+// Links, addresses, nexthops, routes, rules are made in this order and unmade in the other, so a rule never points at a
+// table that lacks the routes it is there for.
+//
 // From an unverified observation come only operations that are right on any view: exclusive adds of what was not seen
 // and removals of what nobody wants. Copies are left for a verified one, for a copy may be an echo.
 Plan diff(const state::Observation& observed, const state::NetState& desired, const Ownership& ownership);

@@ -16,6 +16,12 @@ struct Ownership {
   bool owns(std::uint8_t protocol) const { return std::ranges::find(protocols, protocol) != protocols.end(); }
   bool owns(const state::Rule& rule) const { return owns(rule.protocol); }
   bool owns(const state::OpaqueRule& rule) const { return owns(rule.protocol); }
+  bool owns(const state::Route& route) const { return owns(route.protocol); }
+  bool owns(const state::OpaqueRoute& route) const { return owns(route.protocol); }
+  bool owns(const state::Nexthop& nexthop) const { return owns(nexthop.protocol); }
+  bool owns(const state::InterfaceAddress& address) const { return owns(address.protocol); }
+  bool owns(const state::Link& link) const { return state::owner_of(link.alias).has_value(); }
+  bool owns(const state::ObservedLink& seen) const { return owns(seen.link); }
 };
 
 }  // namespace plan

@@ -10,6 +10,33 @@ struct OpText {
   std::string operator()(const RemoveRule& op) const { return line("remove", op.rule); }
   std::string operator()(const RemoveOpaqueRule& op) const { return line("remove", op.rule); }
 
+  std::string operator()(const Remove<state::OpaqueRoute>& op) const {
+    return fmt::format("remove {} route {}", net::text(op.object.key.family), text(op.object));
+  }
+  std::string operator()(const Set& op) const { return fmt::format("set link {}", text(op.to)); }
+  template <typename Object>
+  std::string operator()(const Add<Object>& op) const {
+    return fmt::format("add {}", named(op.object));
+  }
+  template <typename Object>
+  std::string operator()(const Remove<Object>& op) const {
+    return fmt::format("remove {}", named(op.object));
+  }
+  template <typename Object>
+  std::string operator()(const Replace<Object>& op) const {
+    return fmt::format("replace {}\n     to {}", op.from ? named(*op.from) : "one we do not understand", text(op.to));
+  }
+
+  static std::string named(const state::Route& route) {
+    return fmt::format("{} route {}", net::text(route.family), text(route));
+  }
+  static std::string named(const state::Nexthop& nexthop) { return fmt::format("nexthop {}", text(nexthop)); }
+  static std::string named(const state::InterfaceAddress& address) {
+    return fmt::format("{} address {}", net::text(address.local.family()), text(address));
+  }
+  static std::string named(const state::Link& link) { return fmt::format("link {}", text(link)); }
+  static std::string named(const state::ObservedLink& seen) { return named(seen.link); }
+
   static std::string line(std::string_view verb, const auto& rule) {
     return fmt::format("{} {} rule {}", verb, net::text(rule.family), text(rule));
   }
@@ -32,6 +59,9 @@ std::string text(const Plan& plan) {
   for (const Refusal& refusal : plan.refused) {
     fmt::format_to(into, "refused {} rule {}\n  {}\n", net::text(refusal.desired.family), text(refusal.desired),
                    refusal.reason.message());
+  }
+  for (const Obstacle& obstacle : plan.obstacles) {
+    fmt::format_to(into, "obstacle {}\n  {}\n", obstacle.desired, obstacle.reason);
   }
   return out;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -25,7 +26,40 @@ struct RemoveOpaqueRule {
   bool operator==(const RemoveOpaqueRule&) const = default;
 };
 
-using Op = std::variant<AddRule, RemoveRule, RemoveOpaqueRule>;
+// The other kinds of objects.
+template <typename Object>
+struct Add {
+  Object object{};
+  bool operator==(const Add&) const = default;
+};
+
+template <typename Object>
+struct Remove {
+  Object object{};
+  bool operator==(const Remove&) const = default;
+};
+
+// In one step of the kernel's. `from` is one that was read, or none where it was opaque: what stands there is ours.
+template <typename Object>
+struct Replace {
+  std::optional<Object> from{};
+  Object to{};
+  bool operator==(const Replace&) const = default;
+};
+
+// Settings of a link that is there.
+struct Set {
+  state::ObservedLink own{};
+  state::Link to{};
+  bool operator==(const Set&) const = default;
+};
+
+using Op = std::variant<AddRule, RemoveRule, RemoveOpaqueRule,                                 //
+                        Add<state::Route>, Replace<state::Route>, Remove<state::Route>,        //
+                        Remove<state::OpaqueRoute>,                                            //
+                        Add<state::Nexthop>, Replace<state::Nexthop>, Remove<state::Nexthop>,  //
+                        Add<state::InterfaceAddress>, Remove<state::InterfaceAddress>,         //
+                        Add<state::Link>, Set, Remove<state::ObservedLink>>;
 
 // Ours and a foreign rule are about the same packets at the same priority. The foreign one stays, ours is placed beside
 // it, and the older of the two decides: somebody has to choose another priority.
@@ -41,11 +75,19 @@ struct Refusal {
   base::Error reason;
 };
 
+// A desired object of another kind that cannot be: wrong in itself, or something foreign has its place.
+struct Obstacle {
+  std::string desired{};  // "IPv4 route default dev eth0 table 7 proto 183"
+  std::string reason{};
+  auto operator<=>(const Obstacle&) const = default;
+};
+
 // What to do, in this order. Every prefix of it keeps each lookup on which the states before and after agree.
 struct Plan {
   std::vector<Op> ops{};
   std::vector<Clash> clashes{};
   std::vector<Refusal> refused{};
+  std::vector<Obstacle> obstacles{};
 
   bool empty() const { return ops.empty(); }
 };

@@ -7,6 +7,11 @@
 #include <vector>
 
 #include "net/address.h"
+#include "state/address.h"
+#include "state/link.h"
+#include "state/nexthop.h"
+#include "state/opaque_route.h"
+#include "state/route.h"
 #include "state/rule.h"
 
 namespace state {
@@ -31,6 +36,14 @@ std::string text(const OpaqueRule& rule);
 struct NetState {
   std::vector<Rule> rules{};
   std::vector<OpaqueRule> opaque_rules{};  // Observed only.
+  std::vector<Route> routes{};
+  std::vector<OpaqueRoute> opaque_routes{};  // Observed only.
+  std::vector<Nexthop> nexthops{};
+  std::vector<OpaqueNexthop> opaque_nexthops{};  // Observed only.
+  std::vector<InterfaceAddress> addresses{};
+  std::vector<OpaqueAddress> opaque_addresses{};  // Observed only.
+  std::vector<Link> links{};                      // Desired only: those to be made.
+  std::vector<ObservedLink> observed_links{};     // Observed only: all there are, by index.
 
   bool operator==(const NetState&) const = default;
 };

@@ -41,7 +41,8 @@ inline kube::Limit soon() {
 }
 
 inline std::unique_ptr<kube::Client> connect(const std::filesystem::path& kubeconfig, const http::Tuning& tuning = {}) {
-  return must(kube::Client::connect(must(kube::from_kubeconfig({kubeconfig}, "")), {}, tuning));
+  return must(kube::Client::connect(must(kube::from_kubeconfig({kubeconfig}, "")), {},
+                                    {.rate = 10'000, .burst = 10'000}, tuning));
 }
 
 inline std::unique_ptr<kube::Client> admin(const http::Tuning& tuning = {}) {

@@ -146,6 +146,29 @@ TEST_F(ReflectorTest, a_version_that_was_compacted_away_leads_to_a_new_list) {
   EXPECT_EQ(watcher.time_travels(), 0);
 }
 
+TEST_F(ReflectorTest, both_forms_of_gone_are_understood) {
+  for (int i = 0; i < 4; ++i) ASSERT_OK(put(fmt::format("m{}", i), "x"));
+  kube::ListRequest paged{.selection = {.ns = ns_}, .limit = 2};
+  const auto first = client_->list(kConfigMaps, paged, soon());
+  ASSERT_OK(first);
+  paged.token = at(*first, "metadata", "continue");
+  const auto old = must(kube::parse_version(at(*first, "metadata", "resourceVersion")));
+  ASSERT_OK(put("m0", "y"));
+  ASSERT_OK(cluster_.compact());
+  ASSERT_OK(cluster_.api_server().restart());
+
+  EXPECT_EQ(client_->list(kConfigMaps, paged, soon()).error().fault(), Fault::expired);
+  auto stream = client_->watch(kConfigMaps, {.selection = {.ns = ns_}, .from = old - 3}, soon());
+  ASSERT_OK(stream);
+  const auto bytes = stream->read(soon().deadline, {});
+  ASSERT_OK(bytes);
+  json::Reader reader;
+  const auto event = kube::decode_event(reader, *bytes);
+  ASSERT_OK(event);
+  ASSERT_TRUE(event->status);
+  EXPECT_EQ(event->status->code, 410);
+}
+
 TEST_F(ReflectorTest, rights_taken_away_keep_the_state_and_given_back_go_on) {
   ASSERT_OK(client_->create({"rbac.authorization.k8s.io", "v1", "clusterroles", false}, "",
                             R"({"metadata":{"name":"reader"},"rules":[{"apiGroups":[""],"resources":["configmaps"],

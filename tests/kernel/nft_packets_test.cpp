@@ -27,7 +27,7 @@ class NftPackets : public SteeredScene {
 
   // Requests to the node's Service address, which the pod holds itself: replies that left by the right uplink.
   int replies_by_eth1(net::Family family, int requests, std::chrono::milliseconds bound = 10s) {
-    const auto tally = scene().send_requests(node(), family, requests, bound);
+    const auto tally = scene().send_requests(node(), lab::of_family(node().service, family), requests, bound);
     EXPECT_TRUE(tally) << tally.error().message();
     return tally->replies_out.eth1;
   }

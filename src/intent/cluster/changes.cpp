@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_set>
@@ -63,37 +62,64 @@ std::string joined(const List& list, Text text) {
   return out;
 }
 
-// The metadata a present object should have: ours set, what others added kept.
-meta::Meta with_ours(meta::Meta meta, const DesiredConfig& wanted, const IPRuleConfig::Spec& spec) {
-  meta.labels.set(api::kManagedByLabel, api::kManagedByValue);
-  meta.annotations.set(api::kSpecHash, api::spec_hash(spec));
-  meta.annotations.set(api::kServiceAnnotation, joined(wanted.services, [](const api::Service* service) {
-                         return meta::full_name(service->meta);
-                       }));
-  meta.annotations.set(api::kVipsAnnotation, joined(wanted.vips, [](const net::Address& vip) { return vip.text(); }));
-  meta.annotations.erase(api::kAbsentSince);
-  meta.annotations.erase_prefix(api::kCleanupPrefix);
-  std::erase_if(meta.owners, [](const meta::OwnerReference& owner) { return owner.kind == api::IPRule::kKind; });
-  const auto owners = owners_of(wanted);
-  meta.owners.insert(meta.owners.begin(), owners.begin(), owners.end());
-  return meta;
-}
+// What the controller puts into the metadata of a present object.
+struct Marks {
+  std::string hash;
+  std::string services;
+  std::string vips;
+  std::vector<meta::OwnerReference> owners;
+
+  Marks(const DesiredConfig& wanted, const IPRuleConfig::Spec& spec)
+      : hash(api::spec_hash(spec)),
+        services(joined(wanted.services, [](const api::Service* service) { return meta::full_name(service->meta); })),
+        vips(joined(wanted.vips, [](const net::Address& vip) { return vip.text(); })),
+        owners(owners_of(wanted)) {}
+
+  // Ours are set, what others added is kept.
+  void put_on(meta::Meta& meta) const {
+    meta.labels.set(api::kManagedByLabel, api::kManagedByValue);
+    meta.annotations.set(api::kSpecHash, hash);
+    meta.annotations.set(api::kServiceAnnotation, services);
+    meta.annotations.set(api::kVipsAnnotation, vips);
+    meta.annotations.erase(api::kAbsentSince);
+    meta.annotations.erase_prefix(api::kCleanupPrefix);
+    std::erase_if(meta.owners, is_rule);
+    meta.owners.insert(meta.owners.begin(), owners.begin(), owners.end());
+  }
+
+  // Whether put_on() would change nothing; asked of every object in every pass, so it copies nothing.
+  bool are_on(const meta::Meta& meta) const {
+    const auto is_stale = [](const meta::Labels::Entry& entry) {
+      return entry.first == api::kAbsentSince || entry.first.starts_with(api::kCleanupPrefix);
+    };
+    return meta.labels.get(api::kManagedByLabel) == api::kManagedByValue &&
+           meta.annotations.get(api::kSpecHash) == hash && meta.annotations.get(api::kServiceAnnotation) == services &&
+           meta.annotations.get(api::kVipsAnnotation) == vips && std::ranges::none_of(meta.annotations, is_stale) &&
+           meta.owners.size() >= owners.size() &&
+           std::ranges::equal(owners, std::span(meta.owners).first(owners.size())) &&
+           std::ranges::none_of(std::span(meta.owners).subspan(owners.size()), is_rule);
+  }
+
+  static bool is_rule(const meta::OwnerReference& owner) { return owner.kind == api::IPRule::kKind; }
+};
 
 Write create(const DesiredConfig& wanted, std::string name) {
   IPRuleConfig object;
   object.spec = spec_of(wanted);
-  object.meta = with_ours({.name = std::move(name)}, wanted, object.spec);
+  object.meta.name = std::move(name);
+  Marks(wanted, object.spec).put_on(object.meta);
   return {.step = Write::Step::create, .object = std::move(object)};
 }
 
 std::optional<Write> keep(const IPRuleConfig& have, const DesiredConfig& wanted) {
-  Write out{.step = Write::Step::repair, .object = have};
-  if (have.spec.state == ConfigState::absent) {
-    out.step = Write::Step::reactivate;
-    out.object.spec.state = ConfigState::present;
-  }
-  out.object.meta = with_ours(have.meta, wanted, out.object.spec);
-  if (out.object == have) return std::nullopt;
+  const bool is_withdrawn = have.spec.state == ConfigState::absent;
+  IPRuleConfig::Spec spec = have.spec;
+  spec.state = ConfigState::present;
+  const Marks marks(wanted, spec);
+  if (!is_withdrawn && marks.are_on(have.meta)) return std::nullopt;
+  Write out{.step = is_withdrawn ? Write::Step::reactivate : Write::Step::repair, .object = have};
+  out.object.spec = std::move(spec);
+  marks.put_on(out.object.meta);
   return out;
 }
 
@@ -180,7 +206,7 @@ std::vector<Write> changes(std::span<const IPRuleConfig* const> existing, const 
   }
 
   std::vector<Write> out;
-  std::set<const IPRuleConfig*> kept;
+  std::unordered_set<const IPRuleConfig*> kept;
   std::vector<Write> created;
   for (const DesiredConfig& wanted : desired.configs) {
     const auto holder = holders.find(wanted.tuple);

@@ -14,19 +14,13 @@
 #include <openssl/ssl.h>
 
 #include "base/fd.h"
+#include "testbed/openssl.h"
 
 namespace testbed {
 namespace {
 
-template <auto Free>
-struct Freed {
-  template <typename T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
-using Context = std::unique_ptr<SSL_CTX, Freed<SSL_CTX_free>>;
-using Connection = std::unique_ptr<BIO, Freed<BIO_free_all>>;
+using Context = OpenSslPtr<SSL_CTX, SSL_CTX_free>;
+using Connection = OpenSslPtr<BIO, BIO_free_all>;
 
 constexpr timeval kPatience{.tv_sec = 5, .tv_usec = 0};  // A frozen server takes connections and never answers.
 

@@ -12,20 +12,15 @@
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 
+#include "testbed/openssl.h"
+
 namespace testbed {
 namespace {
 
-template <auto Free>
-struct Freed {
-  template <typename T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
-using Key = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
-using X509Ptr = std::unique_ptr<X509, Freed<X509_free>>;
-using BioPtr = std::unique_ptr<BIO, Freed<BIO_free>>;
-using ExtensionPtr = std::unique_ptr<X509_EXTENSION, Freed<X509_EXTENSION_free>>;
+using Key = OpenSslPtr<EVP_PKEY, EVP_PKEY_free>;
+using X509Ptr = OpenSslPtr<X509, X509_free>;
+using BioPtr = OpenSslPtr<BIO, BIO_free>;
+using ExtensionPtr = OpenSslPtr<X509_EXTENSION, X509_EXTENSION_free>;
 
 constexpr long kDay = 24 * 60 * 60;
 

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/file.h"
@@ -58,6 +59,13 @@ TEST(Process, waiting_is_bounded) {
   ASSERT_TRUE(process);
   EXPECT_TRUE(process->running());
   EXPECT_EQ(process->wait_exit(20ms).error().fault(), base::Fault::timeout);
+}
+
+TEST(Process, a_run_that_takes_too_long_is_killed_and_quoted) {
+  const auto done = run({.arguments = {"sh", "-c", "echo half; sleep 600"}}, 500ms);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().fault(), base::Fault::timeout);
+  EXPECT_THAT(done.error().message(), testing::HasSubstr("half"));
 }
 
 TEST(Process, kill_ends_the_whole_group) {

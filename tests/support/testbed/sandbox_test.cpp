@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/file.h"
 #include "lab/isolation.h"
+#include "testbed/assert_ok.h"
 #include "testbed/eventually.h"
 #include "testbed/process.h"
 
@@ -96,6 +98,18 @@ TEST(Sandbox, termination_reaches_the_payload) {
   ASSERT_TRUE(eventually("inside it runs", kBound, [&] { return outer->output() == "waiting\n"; }));
   ::kill(outer->pid(), SIGTERM);
   EXPECT_EQ(outer->wait_exit(kBound)->signal, SIGTERM);
+}
+
+// In a user namespace of its own that allows no further one, and without the right to make any other namespace.
+TEST(Sandbox, without_any_right_it_says_what_it_needs) {
+  const auto done = run({.arguments = {"unshare", "--user", "--map-root-user", "sh", "-c",
+                                       "echo 0 >/proc/sys/user/max_user_namespaces &&"
+                                       "exec setpriv --bounding-set -sys_admin \"$0\" whoami",
+                                       SANDBOX_PROBE}},
+                        kBound);
+  ASSERT_OK(done);
+  EXPECT_EQ(done->exit.code, 99);
+  EXPECT_THAT(done->errors, testing::HasSubstr("need root, or unprivileged user namespaces"));
 }
 
 TEST(Sandbox, a_stray_marker_is_ignored) {

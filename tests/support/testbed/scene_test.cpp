@@ -89,7 +89,7 @@ TEST_F(SceneTest, each_node_has_its_own_service_and_uplinks) {
   const SceneNode& second = scene_->nodes().at(1);
   ip(*second.host, {"rule", "add", "from", second.service[0].text(), "lookup", "100", "priority", "1000"});
   for (const SceneNode& node : scene_->nodes()) {
-    const auto tally = scene_->send_requests(node, net::Family::v4, 5);
+    const auto tally = scene_->send_requests(node, node.service[0], 5);
     ASSERT_TRUE(tally) << tally.error().message();
     EXPECT_EQ(tally->replies_out.eth1, node.name == "worker-2" ? 5 : 0) << node.name;
     EXPECT_EQ(tally->replies_out.total(), 5) << node.name;
@@ -101,7 +101,7 @@ TEST_F(SceneTest, a_lost_uplink_means_no_reply_within_the_bound) {
   const SceneNode& node = scene_->nodes().front();
   ASSERT_TRUE(add_rules(*scene_));
   ip(*node.host, {"link", "set", "eth1", "down"});
-  const auto tally = scene_->send_requests(node, net::Family::v4, 5, 200ms);
+  const auto tally = scene_->send_requests(node, node.service[0], 5, 200ms);
   ASSERT_TRUE(tally) << tally.error().message();
   EXPECT_EQ(tally->answered, 0);
   EXPECT_EQ(tally->replies_out.total(), 0);

@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-constexpr auto kBound = 120s;
+constexpr auto kBound = 300s;
 
 class UserModeLinux : public testing::Test {
  protected:

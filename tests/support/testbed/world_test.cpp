@@ -12,7 +12,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/file.h"
+#include "lab/isolation.h"
+#include "testbed/assert_ok.h"
 #include "testbed/eventually.h"
 #include "testbed/process.h"
 
@@ -26,12 +27,6 @@ using lab::World;
 using testing::HasSubstr;
 
 constexpr auto kBound = 30s;
-
-#define ASSERT_OK(expression)                        \
-  do {                                               \
-    const auto status = (expression);                \
-    ASSERT_TRUE(status) << status.error().message(); \
-  } while (false)
 
 Finished run_in(const Host& host, std::vector<std::string> arguments) {
   auto done = run({.arguments = std::move(arguments), .network = host.network()}, kBound);
@@ -163,6 +158,15 @@ TEST_F(WorldTest, a_second_host_of_the_same_name_is_refused) {
   const auto twin = world_->add_host("twin");
   ASSERT_FALSE(twin);
   EXPECT_THAT(twin.error().message(), HasSubstr("File exists"));
+}
+
+TEST_F(WorldTest, a_link_that_is_up_is_a_way_out_for_a_sandbox) {
+  Host& a = add("a");
+  EXPECT_TRUE(a.within(lab::require_only_loopback));
+  ASSERT_OK(world_->connect(a, "eth0", world_->here(), "to-a"));
+  const auto refused = a.within(lab::require_only_loopback);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message(), "link eth0 is up: packets could leave this namespace");
 }
 
 // A namespace from which a default route leads away, as a container has one.

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "agent/node_loop.h"
+#include "api/published_config.h"
+#include "intent/node/source_rules.h"
+#include "meta/labels.h"
+
+namespace agent {
+
+// From published objects to what this node should have. Remembers what each object got, which the next pass needs, and
+// logs what could not be done when that changes. For one thread.
+class NodeCompiler {
+ public:
+  explicit NodeCompiler(std::string node) : node_(std::move(node)) {}
+
+  // `whole`: no published object is missing from `configs` because it could not be read.
+  Wanted compile(std::span<const api::PublishedConfig* const> configs, const meta::Labels& labels, bool whole);
+
+ private:
+  void tell(const intent::NodeIntent& intent);
+
+  std::string node_;
+  std::vector<intent::Claim> claims_;
+  std::string told_;
+};
+
+}  // namespace agent

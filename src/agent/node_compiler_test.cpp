@@ -1,0 +1,50 @@
+#include "agent/node_compiler.h"
+
+#include <gtest/gtest.h>
+
+#include "api/iprule_config.h"
+#include "api/kinds.h"
+
+namespace agent {
+namespace {
+
+api::IPRuleConfig config(std::uint32_t table) {
+  api::IPRuleConfig out;
+  out.meta.name = "iprc-10-96-1-50";
+  out.meta.uid = "uid";
+  out.meta.labels.set(api::kManagedByLabel, std::string(api::kManagedByValue));
+  out.meta.owners = {{.api_version = std::string(api::kApiVersion), .kind = "IPRule", .name = "a", .uid = "rule"}};
+  out.spec.service_ip = "10.96.1.50";
+  out.spec.table = table;
+  out.spec.priority = 1000;
+  out.meta.annotations.set(api::kSpecHash, api::spec_hash(out.spec));
+  return out;
+}
+
+Wanted compile(NodeCompiler& compiler, const api::IPRuleConfig& object) {
+  const auto published = api::published(object);
+  const std::vector<const api::PublishedConfig*> all = {&published};
+  return compiler.compile(all, {}, true);
+}
+
+TEST(NodeCompiler, a_published_object_is_a_rule) {
+  NodeCompiler compiler("worker-1");
+  const Wanted wanted = compile(compiler, config(100));
+  ASSERT_EQ(wanted.state.rules.size(), 1U);
+  EXPECT_EQ(state::text(wanted.state.rules[0]), "1000: from 10.96.1.50 lookup 100 proto 183");
+  EXPECT_TRUE(wanted.whole);
+}
+
+TEST(NodeCompiler, an_edited_object_keeps_the_rule_it_had_and_nothing_is_removed_meanwhile) {
+  NodeCompiler compiler("worker-1");
+  compile(compiler, config(100));
+  auto edited = config(100);
+  edited.spec.table = 200;
+  const Wanted wanted = compile(compiler, edited);
+  ASSERT_EQ(wanted.state.rules.size(), 1U);
+  EXPECT_EQ(wanted.state.rules[0].table, 100U);
+  EXPECT_FALSE(wanted.whole);
+}
+
+}  // namespace
+}  // namespace agent

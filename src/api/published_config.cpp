@@ -1,0 +1,49 @@
+#include "api/published_config.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "api/kinds.h"
+
+namespace api {
+namespace {
+
+PublishedConfig::Trust trust_of(const IPRuleConfig& config) {
+  using Trust = PublishedConfig::Trust;
+  if (!config.is_managed()) return Trust::unmanaged;
+  const auto is_ours = [](const meta::OwnerReference& owner) {
+    return owner.kind == IPRule::kKind && owner.api_version.starts_with(kGroup);
+  };
+  if (std::ranges::none_of(config.meta.owners, is_ours)) return Trust::unowned;
+  const std::string* hash = config.meta.annotations.find(kSpecHash);
+  if (hash == nullptr) return Trust::unhashed;
+  return *hash == spec_hash(config.spec) ? Trust::trusted : Trust::mismatch;
+}
+
+}  // namespace
+
+std::uint64_t epoch(const IPRuleConfig& config) {
+  if (config.status.epoch > 0 && config.status.observed_generation == config.meta.generation) {
+    return static_cast<std::uint64_t>(config.status.epoch);
+  }
+  const std::string& version = config.meta.resource_version;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(version.data(), version.data() + version.size(), number);
+  return error == std::errc() && end == version.data() + version.size() ? number : 0;
+}
+
+PublishedConfig published(const IPRuleConfig& config) {
+  return {.name = config.meta.name,
+          .uid = config.meta.uid,
+          .generation = config.meta.generation,
+          .epoch = epoch(config),
+          .is_terminating = config.meta.terminating(),
+          .trust = trust_of(config),
+          .spec = config.spec};
+}
+
+base::Result<PublishedConfig> decode_published_config(const json::Value& object) {
+  return published(TRY(decode_iprule_config(object)));
+}
+
+}  // namespace api

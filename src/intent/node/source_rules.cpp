@@ -1,0 +1,223 @@
+#include "intent/node/source_rules.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "intent/cluster/desired.h"
+
+namespace intent {
+namespace {
+
+using api::PublishedConfig;
+using api::SourceMode;
+using Reason = Refusal::Reason;
+using Trust = PublishedConfig::Trust;
+
+constexpr std::uint32_t kMainPriority = 32766;  // Of the kernel's own rule that looks up `main`.
+
+struct Wish {
+  Claim claim;
+  const PublishedConfig* config;
+
+  // The older object keeps what two of them want differently, so that a change in flight shows one answer everywhere.
+  auto order() const { return std::tie(claim.source, claim.priority, config->epoch, config->name, claim.table); }
+};
+
+class Compiler {
+ public:
+  Compiler(const NodeView& view, std::span<const Claim> last) : view_(view), last_(last) {}
+
+  NodeIntent run() {
+    for (const PublishedConfig* config : view_.configs) {
+      if (!config->is_present() || config->trust == Trust::unmanaged) continue;
+      if (!config->spec.node_selector.matches(view_.labels)) continue;
+      wish(*config);
+    }
+    std::ranges::sort(wishes_, {}, &Wish::order);
+    grant();
+    std::ranges::sort(out_.claims);
+    std::ranges::sort(out_.desired.rules);
+    const auto by_name = [](const auto& item) { return std::tie(item.config->name, item.reason, item.message); };
+    std::ranges::sort(out_.refusals, {}, by_name);
+    std::ranges::sort(out_.warnings, {}, by_name);
+    return std::move(out_);
+  }
+
+ private:
+  void wish(const PublishedConfig& config) {
+    if (config.trust == Trust::unowned || config.trust == Trust::unhashed) {
+      return refuse(config, Reason::untrusted,
+                    config.trust == Trust::unowned ? "no IPRule owns it, so the controller did not make it"
+                                                   : "it has no spec-hash, so the controller did not make it");
+    }
+    if (config.trust == Trust::mismatch) {
+      hold(config);
+      return refuse(config, Reason::hash_mismatch,
+                    "it was changed after the controller wrote it; what was applied before stays");
+    }
+    const auto table = table_of(config);
+    if (!table) return;
+    for (const net::Address& source : sources_of(config)) {
+      if (std::ranges::find(view_.addresses, source) != view_.addresses.end()) {
+        refuse(config, Reason::protected_source,
+               fmt::format("{} is this node's own address: its kubelet and API traffic would follow the rule; use the "
+                           "source mode Reply",
+                           source.text()));
+        continue;
+      }
+      wishes_.push_back({.claim = {.uid = config.uid,
+                                   .source = source,
+                                   .priority = effective_priority(config.spec.priority, !config.spec.vrf.empty(),
+                                                                  view_.default_priority),
+                                   .table = *table},
+                         .config = &config});
+    }
+  }
+
+  void hold(const PublishedConfig& config) {
+    for (const Claim& claim : std::ranges::equal_range(last_, config.uid, {}, &Claim::uid)) {
+      wishes_.push_back({.claim = claim, .config = &config});
+    }
+  }
+
+  std::optional<std::uint32_t> table_of(const PublishedConfig& config) {
+    const auto& spec = config.spec;
+    if (!spec.vrf.empty()) {
+      const auto device = view_.vrfs.find(spec.vrf);
+      if (device != view_.vrfs.end()) return device->second;
+      refuse(config, Reason::vrf_not_found, fmt::format("there is no VRF device {} on this node", spec.vrf));
+      return std::nullopt;
+    }
+    const std::uint32_t table = spec.table != 0 ? spec.table : spec.route_table;
+    if (table != 0) return table;
+    refuse(config, Reason::table_unset, "table 0 is no routing table");
+    return std::nullopt;
+  }
+
+  std::vector<net::Address> sources_of(const PublishedConfig& config) {
+    std::vector<net::Address> out;
+    const auto take = [&](const std::string& text) {
+      if (const auto address = net::Address::parse(text)) {
+        out.push_back(*address);
+      } else {
+        refuse(config, Reason::bad_address, address.error().message());
+      }
+    };
+    switch (config.spec.source_mode) {
+      case SourceMode::cluster_ip:
+      case SourceMode::load_balancer_ip:
+        take(config.spec.service_ip);
+        break;
+      case SourceMode::endpoints:
+      case SourceMode::local_endpoints:
+        for (const auto& source : config.spec.source_ips) {
+          const bool is_elsewhere =
+              config.spec.source_mode == SourceMode::local_endpoints && source.node_name != view_.node;
+          if (!is_elsewhere) take(source.address);
+        }
+        break;
+      case SourceMode::reply:
+        refuse(config, Reason::mode_unsupported, "this agent does not steer replies");
+        break;
+    }
+    return out;
+  }
+
+  // One source and priority can look up one table: the first wish gets it, equal ones share it, others wait.
+  void grant() {
+    const Wish* holder = nullptr;
+    for (const Wish& wish : wishes_) {
+      const bool is_same_place = holder != nullptr && holder->claim.source == wish.claim.source &&
+                                 holder->claim.priority == wish.claim.priority;
+      if (is_same_place && holder->claim.table != wish.claim.table) {
+        refuse(*wish.config, Reason::waiting,
+               fmt::format("{} at priority {} still looks up table {} for {}; table {} follows when that is withdrawn",
+                           wish.claim.source.text(), wish.claim.priority, holder->claim.table, holder->config->name,
+                           wish.claim.table));
+        continue;
+      }
+      if (!is_same_place) {
+        if (!program(wish)) continue;
+        holder = &wish;
+      }
+      out_.claims.push_back(wish.claim);
+      warn(wish);
+    }
+  }
+
+  bool program(const Wish& wish) {
+    const Claim& claim = wish.claim;
+    const state::Rule rule{.family = claim.source.family(),
+                           .priority = claim.priority,
+                           .selector = {.from = net::Prefix::host(claim.source)},
+                           .protocol = view_.protocol,
+                           .table = claim.table};
+    if (const auto valid = state::validate(rule); !valid) {
+      refuse(*wish.config, Reason::invalid, valid.error().message());
+      return false;
+    }
+    out_.desired.rules.push_back(rule);
+    return true;
+  }
+
+  void warn(const Wish& wish) {
+    const Claim& claim = wish.claim;
+    if (claim.table >= state::kTableDefault && claim.table <= state::kTableLocal) {
+      out_.warnings.push_back({.config = wish.config,
+                               .reason = Warning::Reason::reserved_table,
+                               .message = fmt::format("table {} belongs to the system", claim.table)});
+    }
+    if (claim.priority >= kMainPriority) {
+      out_.warnings.push_back(
+          {.config = wish.config,
+           .reason = Warning::Reason::priority_after_main,
+           .message = fmt::format("priority {} comes after the table main, whose default route usually wins; use one "
+                                  "below {}",
+                                  claim.priority, kMainPriority)});
+    }
+  }
+
+  void refuse(const PublishedConfig& config, Reason reason, std::string message) {
+    out_.refusals.push_back({.config = &config, .reason = reason, .message = std::move(message)});
+  }
+
+  const NodeView& view_;
+  std::span<const Claim> last_;
+  std::vector<Wish> wishes_;
+  NodeIntent out_;
+};
+
+}  // namespace
+
+std::string_view text(Refusal::Reason reason) {
+  switch (reason) {
+    case Reason::untrusted:
+      return "Untrusted";
+    case Reason::hash_mismatch:
+      return "HashMismatch";
+    case Reason::table_unset:
+      return "TableUnset";
+    case Reason::bad_address:
+      return "BadAddress";
+    case Reason::vrf_not_found:
+      return "VRFNotFound";
+    case Reason::protected_source:
+      return "ProtectedSource";
+    case Reason::mode_unsupported:
+      return "ModeUnsupported";
+    case Reason::waiting:
+      return "Waiting";
+    case Reason::invalid:
+      return "Invalid";
+  }
+  return "Invalid";
+}
+
+NodeIntent compile(const NodeView& view, std::span<const Claim> last) {
+  return Compiler(view, last).run();
+}
+
+}  // namespace intent

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/agent.h"
+#include "api/kinds.h"
+#include "api/published_config.h"
+#include "meta/labels.h"
+#include "net/address.h"
+#include "state/net_state.h"
+
+namespace intent {
+
+// What an agent knows of its node and of the published objects at one instant. Order means nothing.
+struct NodeView {
+  std::span<const api::PublishedConfig* const> configs;
+  std::string_view node;
+  meta::Labels labels;
+  std::vector<net::Address> addresses;        // The node's own.
+  std::map<std::string, std::uint32_t> vrfs;  // Device -> table.
+  std::uint32_t default_priority = api::kDefaultPriority;
+  std::uint8_t protocol = api::kRuleProtocol;
+};
+
+// "Packets from this address look up this table at this priority", and which object says so.
+struct Claim {
+  std::string uid;
+  net::Address source;
+  std::uint32_t priority = 0;
+  std::uint32_t table = 0;
+
+  auto operator<=>(const Claim&) const = default;
+};
+
+// Why an object, or one address of it, is not programmed as it says. The others are not affected.
+struct Refusal {
+  enum class Reason {
+    untrusted,         // Without the controller's hash, or without an IPRule behind it.
+    hash_mismatch,     // Changed by somebody: what was applied last stays until the controller has repaired it.
+    table_unset,       // 0 is no table.
+    bad_address,       // Cannot be read.
+    vrf_not_found,     // No such device on this node.
+    protected_source,  // The node's own address: kubelet and API traffic would follow the rule.
+    mode_unsupported,  // Needs what this agent cannot do.
+    waiting,           // An older object has this source and priority for another table and is not yet withdrawn.
+    invalid,           // The kernel would refuse the rule.
+  };
+  const api::PublishedConfig* config = nullptr;
+  Reason reason = Reason::untrusted;
+  std::string message;
+};
+
+std::string_view text(Refusal::Reason reason);  // As in conditions: "Untrusted", "VRFNotFound".
+
+// What people should know although the rule is programmed.
+struct Warning {
+  enum class Reason { reserved_table, priority_after_main };
+  const api::PublishedConfig* config = nullptr;
+  Reason reason = Reason::reserved_table;
+  std::string message;
+};
+
+struct NodeIntent {
+  state::NetState desired;
+  std::vector<Refusal> refusals;  // By name.
+  std::vector<Warning> warnings;  // By name.
+  std::vector<Claim> claims;      // What each object got, in order: the memory that the next pass needs.
+};
+
+// What this node's network should be. Pure: the same objects in any order, with the same memory, give the same result.
+// Objects that are withdrawn, or not for this node, say nothing.
+NodeIntent compile(const NodeView& view, std::span<const Claim> last);
+
+}  // namespace intent

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "base/clock.h"
+#include "http/routes.h"
+#include "kube/client.h"
+#include "kube/review.h"
+#include "runtime/guarded.h"
+
+namespace kube {
+
+// What the API server thinks of a request to one of our own listeners.
+enum class Verdict { allowed, unknown_caller, forbidden };
+
+// Verdicts by caller and question, for a short time and up to a number; pure. Tokens are not kept, only their hashes.
+class VerdictCache {
+ public:
+  explicit VerdictCache(base::Duration lifetime = std::chrono::minutes(1), std::size_t most = 1000)
+      : lifetime_(lifetime), most_(most) {}
+
+  std::optional<Verdict> find(const std::string& question, base::TimePoint now) const;
+  void put(const std::string& question, Verdict verdict, base::TimePoint now);
+
+ private:
+  struct Entry {
+    Verdict verdict;
+    base::TimePoint until;
+  };
+  base::Duration lifetime_;
+  std::size_t most_;
+  std::map<std::string, Entry> entries_;
+};
+
+// Asks the API server who the bearer of a token is (TokenReview) and whether they may use a path of ours
+// (SubjectAccessReview on a non-resource URL). Usable from any thread. No answer from the server is an error, never a
+// yes, and is not remembered.
+class Authorizer {
+ public:
+  explicit Authorizer(Client& client) : client_(client) {}
+
+  base::Result<Verdict> judge(const std::string& token, const PathAccess& access, std::stop_token stop = {});
+
+  // The same handler for those who may: others get 401 or 403, and 503 while the API server does not answer.
+  http::Handler protect(http::Handler handler);
+
+ private:
+  base::Result<Verdict> review(const std::string& token, const PathAccess& access, const Limit& limit);
+
+  Client& client_;
+  runtime::Guarded<VerdictCache> cache_;
+};
+
+}  // namespace kube

@@ -1,0 +1,315 @@
+#include "kube/elector.h"
+
+#include <functional>
+#include <memory>
+#include <queue>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace kube {
+namespace {
+
+using namespace std::chrono_literals;
+using Seconds = std::chrono::duration<double>;
+
+base::TimePoint at(double seconds) {
+  return base::TimePoint(std::chrono::duration_cast<base::Duration>(Seconds(1000 + seconds)));
+}
+
+// A Lease on a server: a write needs the version that is stored.
+struct Server {
+  std::optional<Lease> stored;
+  int version = 0;
+
+  bool write(Lease lease) {
+    if (lease.resource_version != (stored ? stored->resource_version : "")) return false;
+    lease.resource_version = std::to_string(++version);
+    stored = std::move(lease);
+    return true;
+  }
+};
+
+// Candidates with clocks of their own, a slow and lossy network, pauses and crashes; one integer decides everything.
+class World {
+ public:
+  World(unsigned seed, double fastest_clock, int candidates) : random_(seed) {
+    for (int i = 0; i < candidates; ++i) start(draw(1.0, fastest_clock), draw(0, 3));
+  }
+
+  void run_until(double end) {
+    while (!events_.empty() && events_.top().time <= end) {
+      const Event event = events_.top();
+      events_.pop();
+      now_ = event.time;
+      event.act();
+    }
+  }
+
+  int two_leaders_seen = 0;
+  int times_led = 0;
+  int crashes = 0;
+  double led_last = 0;
+
+ private:
+  struct Candidate {
+    Candidate(const std::string& name, double clock_rate, double clock_offset, unsigned seed)
+        : elector(name, {}, seed), rate(clock_rate), offset(clock_offset) {}
+    base::TimePoint clock(double real) const { return at(real * rate + offset); }
+    double real(base::TimePoint local) const {
+      return (std::chrono::duration_cast<Seconds>(local - at(0)).count() - offset) / rate;
+    }
+
+    Elector elector;
+    double rate;
+    double offset;
+    bool dead = false;
+  };
+  using Who = std::shared_ptr<Candidate>;
+  struct Event {
+    double time;
+    int order;
+    std::function<void()> act;
+    bool operator<(const Event& other) const { return std::pair(other.time, other.order) < std::pair(time, order); }
+  };
+
+  double draw(double least, double most) { return std::uniform_real_distribution(least, most)(random_); }
+  bool chance(double probability) { return draw(0, 1) < probability; }
+  void in(double delay, std::function<void()> act) { events_.push({now_ + delay, ++order_, std::move(act)}); }
+  void on(const Who& who, double delay, std::function<void()> act) {
+    in(delay, [who, act = std::move(act)] {
+      if (!who->dead) act();
+    });
+  }
+
+  void start(double rate, double delay) {
+    ++started_;
+    const auto who = std::make_shared<Candidate>("c" + std::to_string(started_), rate, draw(0, 500), started_);
+    candidates_.push_back(who);
+    on(who, delay, [this, who] { step(who); });
+  }
+
+  void step(const Who& who) {
+    if (chance(0.01)) return crash(who);
+    if (chance(0.01)) return on(who, draw(0, 40), [this, who] { step(who); });  // SIGSTOP for a while.
+    const Elector::Action action = who->elector.next(who->clock(now_), std::to_string(now_));
+    if (const auto* wait = std::get_if<Elector::Wait>(&action)) {
+      on(who, std::max(0.0, who->real(wait->until) - now_) + 1e-6, [this, who] { step(who); });
+    } else if (const auto* read = std::get_if<Elector::Read>(&action)) {
+      exchange(who, read->deadline, [this] { return true; });
+    } else if (const auto* write = std::get_if<Elector::Write>(&action)) {
+      exchange(who, write->deadline, [this, lease = write->lease] { return server_.write(lease); }, true);
+    } else {
+      crash(who);  // Losing the lease ends the process; another one takes its place.
+    }
+  }
+
+  // Each way may be slow; either way may be lost, which the candidate learns at its deadline.
+  void exchange(const Who& who, base::TimePoint deadline, std::function<bool()> serve, bool is_write = false) {
+    const double give_up = std::max(0.0, who->real(deadline) - now_);
+    const double there = chance(0.05) ? draw(0, 20) : draw(0.001, 0.2);
+    const double back = chance(0.05) ? draw(0, 20) : draw(0.001, 0.2);
+    const bool arrives = !chance(0.1);
+    const bool answered = arrives && !chance(0.1) && there + back < give_up;
+    if (!answered) {
+      if (arrives) in(there, [serve] { (void)serve(); });
+      on(who, give_up, [this, who] { answer(who, false, {}, false); });
+      return;
+    }
+    in(there, [this, who, back, serve, is_write] {
+      const bool fine = serve();
+      on(who, back, [this, who, fine, is_write, lease = server_.stored] { answer(who, fine, lease, is_write); });
+    });
+  }
+
+  void answer(const Who& who, bool fine, const std::optional<Lease>& lease, bool is_write) {
+    const base::TimePoint now = who->clock(now_);
+    if (!fine) {
+      who->elector.failed(now);
+    } else if (is_write) {
+      who->elector.wrote(*lease, now);
+      count_leaders();
+    } else {
+      who->elector.saw(lease, now);
+    }
+    step(who);
+  }
+
+  // Leading begins with an answered write only, so this is where two would meet.
+  void count_leaders() {
+    int leaders = 0;
+    for (const Who& who : candidates_) leaders += who->elector.leading(who->clock(now_)) ? 1 : 0;
+    two_leaders_seen += leaders > 1 ? 1 : 0;
+    times_led += leaders;
+    if (leaders > 0) led_last = now_;
+  }
+
+  void crash(const Who& who) {
+    who->dead = true;
+    std::erase(candidates_, who);
+    ++crashes;
+    start(who->rate, draw(0, 5));
+  }
+
+  std::mt19937_64 random_;
+  double now_ = 0;
+  int order_ = 0;
+  unsigned started_ = 0;
+  std::priority_queue<Event> events_;
+  Server server_;
+  std::vector<Who> candidates_;
+};
+
+TEST(Elector, two_never_lead_while_clock_rates_stay_within_lease_to_renew) {
+  int times_led = 0;
+  int crashes = 0;
+  for (unsigned seed = 0; seed < 2000; ++seed) {
+    World world(seed, 1.5, 3);
+    world.run_until(300);
+    ASSERT_EQ(world.two_leaders_seen, 0) << "seed " << seed;
+    ASSERT_GT(world.led_last, 150) << "seed " << seed << ": nobody led for long";
+    times_led += world.times_led;
+    crashes += world.crashes;
+  }
+  EXPECT_GT(times_led, 50'000);  // The schedules were worth running.
+  EXPECT_GT(crashes, 5'000);
+}
+
+// What the lease cannot promise (reliability C4), and the proof that the test above can fail.
+TEST(Elector, a_clock_three_times_as_fast_can_make_a_second_leader) {
+  int seen = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    World world(seed, 3.0, 3);
+    world.run_until(300);
+    seen += world.two_leaders_seen;
+  }
+  EXPECT_GT(seen, 0);
+}
+
+class ElectorStep : public testing::Test {
+ protected:
+  template <typename What>
+  What expect(double now) {
+    const auto action = elector_.next(at(now), "now");
+    const What* what = std::get_if<What>(&action);
+    EXPECT_NE(what, nullptr) << "at " << now << " another action, number " << action.index();
+    return what == nullptr ? What() : *what;
+  }
+  void lead(double now) {
+    expect<Elector::Read>(now);
+    elector_.saw(std::nullopt, at(now));
+    write(now);
+  }
+  void write(double now) {
+    Lease stored = expect<Elector::Write>(now).lease;
+    stored.resource_version = std::to_string(++version_);
+    elector_.wrote(stored, at(now));
+  }
+  static Lease of_other(int version = 7) {
+    Lease lease;
+    lease.resource_version = std::to_string(version);
+    lease.holder = "other";
+    lease.duration = 15s;
+    lease.renewed = std::to_string(version);
+    lease.transitions = 3;
+    return lease;
+  }
+
+  Elector elector_{"me", {}, 1};
+  int version_ = 100;
+};
+
+TEST_F(ElectorStep, an_absent_lease_is_created_and_renewed_every_retry_period) {
+  lead(0);
+  EXPECT_TRUE(elector_.leading(at(0)));
+  EXPECT_EQ(expect<Elector::Wait>(0.1).until, at(2));
+  const Lease renewal = expect<Elector::Write>(2).lease;
+  EXPECT_EQ(renewal.resource_version, "101");
+  EXPECT_EQ(renewal.transitions, 0);
+}
+
+TEST_F(ElectorStep, a_renewal_without_answer_is_read_before_it_is_repeated) {
+  lead(0);
+  expect<Elector::Write>(2);
+  elector_.failed(at(7));
+  expect<Elector::Read>(9);
+  Lease lease = *elector_.seen();
+  lease.resource_version = "102";
+  elector_.saw(lease, at(9));
+  EXPECT_EQ(expect<Elector::Write>(9).lease.resource_version, "102");
+}
+
+TEST_F(ElectorStep, leading_ends_ten_seconds_after_the_last_good_write_began) {
+  lead(0);
+  expect<Elector::Write>(2);
+  elector_.wrote(*elector_.seen(), at(4));  // The answer took two seconds; they count.
+  expect<Elector::Write>(6);
+  elector_.failed(at(11));
+  EXPECT_TRUE(elector_.leading(at(11.9)));
+  EXPECT_EQ(expect<Elector::Wait>(11).until, at(12));
+  EXPECT_FALSE(elector_.leading(at(12)));
+  EXPECT_EQ(expect<Elector::Lost>(12).reason, "not renewed for 10 s");
+}
+
+TEST_F(ElectorStep, a_lease_taken_by_another_is_lost_at_once) {
+  lead(0);
+  expect<Elector::Write>(2);
+  elector_.failed(at(2));
+  expect<Elector::Read>(4);
+  elector_.saw(of_other(), at(4));
+  EXPECT_FALSE(elector_.leading(at(4)));
+  EXPECT_EQ(expect<Elector::Lost>(4).reason, "taken over by other");
+}
+
+TEST_F(ElectorStep, a_silent_holder_is_replaced_fifteen_seconds_after_its_last_sign) {
+  elector_.saw(of_other(7), at(0));
+  elector_.saw(of_other(8), at(5));  // A sign of life.
+  elector_.saw(of_other(8), at(19.9));
+  expect<Elector::Wait>(19.9);
+  elector_.saw(of_other(8), at(20));
+  const Lease claim = expect<Elector::Write>(30).lease;
+  EXPECT_EQ(claim.holder, "me");
+  EXPECT_EQ(claim.resource_version, "8");
+  EXPECT_EQ(claim.transitions, 4);
+}
+
+TEST_F(ElectorStep, a_write_to_the_lease_that_is_no_renewal_is_no_sign_of_life) {
+  elector_.saw(of_other(7), at(0));
+  Lease labelled = of_other(7);
+  labelled.resource_version = "8";
+  elector_.saw(labelled, at(15));
+  EXPECT_EQ(expect<Elector::Write>(30).lease.resource_version, "8");
+}
+
+TEST_F(ElectorStep, a_released_lease_is_taken_at_once) {
+  Lease free = of_other();
+  free.holder.clear();
+  free.duration = 1s;
+  elector_.saw(free, at(0));
+  EXPECT_EQ(expect<Elector::Write>(0).lease.holder, "me");
+}
+
+TEST_F(ElectorStep, release_gives_up_the_claim_in_the_version_last_written) {
+  EXPECT_FALSE(elector_.release(at(0), "now"));
+  lead(0);
+  const auto freed = elector_.release(at(1), "later");
+  ASSERT_TRUE(freed);
+  EXPECT_EQ(freed->holder, "");
+  EXPECT_EQ(freed->resource_version, "101");
+  EXPECT_EQ(freed->duration, 1s);
+  EXPECT_FALSE(elector_.leading(at(1)));
+}
+
+TEST_F(ElectorStep, attempts_to_acquire_are_spread_and_renewals_are_not) {
+  elector_.saw(of_other(), at(0));
+  const auto until = expect<Elector::Wait>(0).until;
+  EXPECT_GE(until, at(2));
+  EXPECT_LE(until, at(4.4));
+  Elector second("second", {}, 2);
+  second.saw(of_other(), at(0));
+  EXPECT_NE(std::get<Elector::Wait>(second.next(at(0), "now")).until, until);
+}
+
+}  // namespace
+}  // namespace kube

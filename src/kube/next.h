@@ -1,0 +1,26 @@
+#pragma once
+
+#include "base/clock.h"
+
+namespace kube {
+
+// What a reconciler answers: when to come back to the same key. It is called again on every change anyway.
+class Next {
+ public:
+  enum class When { on_change, after, retry };
+
+  static Next on_change() { return {When::on_change, {}}; }
+  static Next after(base::Duration delay) { return {When::after, delay}; }
+  static Next retry() { return {When::retry, {}}; }  // Not done yet: with back-off, as after an error.
+
+  When when() const { return when_; }
+  base::Duration delay() const { return delay_; }
+
+ private:
+  Next(When when, base::Duration delay) : when_(when), delay_(delay) {}
+
+  When when_;
+  base::Duration delay_;
+};
+
+}  // namespace kube

@@ -1,0 +1,37 @@
+#include "kube/workqueue.h"
+
+namespace kube {
+
+void WorkQueue::add(const WorkKey& key) {
+  schedule_.change([&](WorkSchedule& schedule) { schedule.add(key); });
+}
+
+void WorkQueue::add_after(const WorkKey& key, base::Duration delay) {
+  schedule_.change([&](WorkSchedule& schedule) { schedule.add_at(key, clock_.now() + delay); });
+}
+
+std::optional<WorkKey> WorkQueue::take(std::stop_token stop) {
+  const auto take_one = [&](WorkSchedule& schedule) {
+    if (stop.stop_requested()) schedule.close();
+    return schedule.take(clock_.now());
+  };
+  return schedule_.wait(stop, take_one, [](const WorkSchedule& schedule) { return schedule.next_due(); });
+}
+
+void WorkQueue::done(const WorkKey& key, const Next& next) {
+  schedule_.change([&](WorkSchedule& schedule) {
+    if (next.when() == Next::When::retry) {
+      schedule.retry(key, clock_.now());
+    } else {
+      schedule.forget(key);
+    }
+    if (next.when() == Next::When::after) schedule.add_at(key, clock_.now() + next.delay());
+    schedule.done(key);
+  });
+}
+
+WorkSchedule::Counts WorkQueue::counts() const {
+  return schedule_.read([](const WorkSchedule& schedule) { return schedule.counts(); });
+}
+
+}  // namespace kube

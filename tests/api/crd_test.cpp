@@ -1,0 +1,104 @@
+// Our kinds on the real API server: what both generations of the old project wrote is taken as it is, what is wrong is
+// refused with the cure in the message, and people see what they need in `kubectl get`.
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api.h"
+
+namespace api_test {
+namespace {
+
+using testing::HasSubstr;
+
+class Crd : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    must(testbed::shared_cluster().kubectl({"apply", "-k", std::string(IPRULE_SOURCE_DIR) + "/config/crd"}));
+    must(testbed::shared_cluster().kubectl({"wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"}));
+  }
+
+  // Asked and answered by the server, nothing stored; empty where it is accepted.
+  std::string verdict(std::string_view kind, std::string_view metadata, std::string_view spec) {
+    const std::string manifest =
+        fmt::format("apiVersion: api.operator.brtrm.dev/v1alpha1\nkind: {}\nmetadata: {}\n{}{}", kind, metadata,
+                    spec.empty() ? "" : "spec: ", spec);
+    const auto answer = cluster_.kubectl({"create", "--dry-run=server", "-f", "-"}, manifest);
+    return answer ? "" : answer.error().message();
+  }
+  std::string iprule(std::string_view spec) { return verdict("IPRule", "{name: a}", spec); }
+  std::string config(std::string_view spec) { return verdict("IPRuleConfig", "{name: a}", spec); }
+  std::string agent(std::string_view spec, std::string_view name = "agent") {
+    return verdict("Agent", fmt::format("{{name: {}, namespace: default}}", name), spec);
+  }
+
+  testbed::Cluster& cluster_ = testbed::shared_cluster();
+};
+
+TEST_F(Crd, manifests_of_both_generations_apply_unchanged) {
+  EXPECT_EQ(iprule("{cidr: 198.51.100.0/25, table: 121, nodeSelectorLabel: iprule.operator.brtrm.dev/enabled}"), "");
+  EXPECT_EQ(iprule("{cidr: 198.51.100.0/25, table: 121, priority: 10}"), "");
+  EXPECT_EQ(iprule("{cidrs: [203.0.113.0/24, '2001:db8:77::/64'], table: 120, priority: 1500}"), "");
+  EXPECT_EQ(config("{serviceIP: 10.96.44.9, table: 120, priority: 1500, state: present}"), "");
+  EXPECT_EQ(agent("{nodeSelector: {kubernetes.io/os: linux}, tolerations: [{key: a, operator: Exists}]}"), "");
+  EXPECT_EQ(agent("{}", "default"), "");
+  EXPECT_EQ(agent(""), "");
+}
+
+TEST_F(Crd, D14_a_wrong_prefix_is_admitted_for_its_condition_to_speak) {
+  EXPECT_EQ(iprule("{cidr: 192.168.1.10, table: 121}"), "");
+  EXPECT_EQ(iprule("{cidrs: [10.0.0.0/33], table: 121}"), "");
+  EXPECT_EQ(iprule("{cidrs: [10.0.0.0/8], table: 0}"), "");
+}
+
+TEST_F(Crd, D25_numbers_that_the_kernel_would_take_for_something_else_are_refused) {
+  EXPECT_THAT(iprule("{cidrs: [10.0.0.0/8], table: -5}"), HasSubstr("spec.table: Invalid value"));
+  EXPECT_THAT(iprule("{cidrs: [10.0.0.0/8], table: 4294967396}"), HasSubstr("spec.table: Invalid value"));
+  EXPECT_THAT(iprule("{cidrs: [10.0.0.0/8], table: 1, priority: -1}"), HasSubstr("spec.priority: Invalid value"));
+  EXPECT_THAT(config("{serviceIP: 10.0.0.1, table: -5, state: present}"), HasSubstr("spec.table: Invalid value"));
+}
+
+TEST_F(Crd, what_says_nothing_or_two_things_is_refused_with_the_cure) {
+  EXPECT_THAT(iprule("{table: 1}"), HasSubstr("give at least one prefix in cidrs"));
+  EXPECT_THAT(iprule("{cidrs: [], table: 1}"), HasSubstr("give at least one prefix in cidrs"));
+  EXPECT_THAT(iprule("{cidrs: [10.0.0.0/8]}"), HasSubstr("give the routing table in table"));
+  EXPECT_THAT(iprule("{cidrs: [10.0.0.0/8], table: 1, vrf: red}"), HasSubstr("table and vrf exclude each other"));
+  EXPECT_EQ(iprule("{cidrs: [10.0.0.0/8], vrf: red}"), "");
+  EXPECT_THAT(iprule("{cidrs: [10.0.0.0/8], table: 1, source: {modes: [Pods]}}"), HasSubstr("supported values"));
+  EXPECT_THAT(config("{serviceIP: 10.0.0.1, table: 1, state: Present}"), HasSubstr("supported values"));
+}
+
+TEST_F(Crd, agents_are_refused_by_name_and_for_settings_that_would_hurt) {
+  EXPECT_THAT(agent("{}", "other"), HasSubstr("Agent resource name must be 'agent'"));
+  EXPECT_THAT(agent("{reconcilePeriod: 0s}"), HasSubstr("give a time from 1s to 1h"));
+  EXPECT_THAT(agent("{reconcilePeriod: '10'}"), HasSubstr("give a time from 1s to 1h"));
+  EXPECT_THAT(agent("{foreignRules: {policy: Prune}}"), HasSubstr("Prune needs sources and tables"));
+  EXPECT_EQ(agent("{reconcilePeriod: 1m30s, absentTimeout: 5m, resources: {limits: {cpu: 1, memory: 64Mi}}}"), "");
+}
+
+TEST_F(Crd, samples_apply) {
+  must(cluster_.kubectl({"create", "namespace", "ip-rule-operator-system"}));
+  const auto answer =
+      cluster_.kubectl({"apply", "--dry-run=server", "-k", std::string(IPRULE_SOURCE_DIR) + "/config/samples"});
+  EXPECT_TRUE(answer) << answer.error().message();
+}
+
+TEST_F(Crd, kubectl_get_shows_what_a_node_reported) {
+  must(cluster_.kubectl({"create", "-f", "-"},
+                        "apiVersion: api.operator.brtrm.dev/v1alpha1\nkind: NodeState\nmetadata: {name: worker-1}\n"));
+  must(cluster_.kubectl(
+      {"patch", "nodestate", "worker-1", "--subresource=status", "--type=merge", "-p",
+       R"({"status":{"sync":"InSync","settled":[{"kind":"IPRuleConfig","epoch":412}],"dataplane":"rules","version":"0.1",)"
+       R"("counts":{"rules":1,"routes":2,"sources":3,"failures":4,"clashes":5}}})"}));
+  const std::string table = must(cluster_.kubectl({"get", "iprns"}));
+  EXPECT_THAT(table, testing::ContainsRegex("NAME +SYNC +EPOCH +RULES +ROUTES +SOURCES +DATAPLANE +FAILURES +CLASHES"));
+  EXPECT_THAT(table, testing::ContainsRegex("worker-1 +InSync +412 +1 +2 +3 +rules +4 +5 +0.1"));
+  EXPECT_THAT(must(cluster_.kubectl({"get", "ip-rule-operator"})),
+              HasSubstr("nodestate.api.operator.brtrm.dev/worker-1"));
+}
+
+}  // namespace
+}  // namespace api_test

@@ -1,0 +1,146 @@
+#include "testbed/fault_proxy.h"
+
+#include <map>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api.h"
+#include "kube/reflector.h"
+#include "testbed/process.h"
+
+namespace api_test {
+namespace {
+
+namespace fault = testbed::fault;
+using base::Fault;
+using testbed::ApiCall;
+using testbed::FaultProxy;
+
+class FaultProxyTest : public ApiTest {
+ protected:
+  static kube::Config admin_config() {
+    return must(kube::from_kubeconfig({testbed::shared_cluster().admin_kubeconfig()}, ""));
+  }
+
+  FaultProxy proxy_{admin_config().server, must(admin_config().tls())};
+  std::unique_ptr<kube::Client> through_ = connect(proxy_.kubeconfig());
+};
+
+ApiCall describe(const std::string& method, const std::string& target) {
+  return testbed::describe({.method = method, .target = target, .headers = {}, .body = {}});
+}
+
+TEST(Describe, reads_verb_resource_and_name) {
+  const ApiCall get = describe("GET", "/api/v1/namespaces/shop/services/web");
+  EXPECT_EQ(get.verb + " " + get.resource + " " + get.ns + " " + get.name, "get services shop web");
+  const ApiCall watch = describe("GET", "/apis/apps/v1/daemonsets?limit=5&watch=true");
+  EXPECT_EQ(watch.verb + " " + watch.resource, "watch daemonsets");
+  const ApiCall status = describe("PATCH", "/apis/api.operator.brtrm.dev/v1alpha1/nodestates/n1/status?force=true");
+  EXPECT_EQ(status.verb + " " + status.resource + " " + status.name, "patch nodestates/status n1");
+  EXPECT_EQ(describe("GET", "/api/v1/namespaces").verb, "list");
+  EXPECT_EQ(describe("GET", "/api/v1/namespaces/shop").name, "shop");
+  EXPECT_EQ(describe("DELETE", "/api/v1/nodes/n1").verb, "delete");
+  EXPECT_EQ(describe("GET", "/healthz").verb, "GET");
+}
+
+TEST_F(FaultProxyTest, without_faults_it_is_as_if_it_were_not_there) {
+  ASSERT_OK(through_->create(kConfigMaps, ns_, config_map("a", "one"), soon()));
+  EXPECT_EQ(at(*through_->get(kConfigMaps, key("a"), soon()), "data", "value"), "one");
+  EXPECT_EQ(through_->get(kConfigMaps, key("none"), soon()).error().fault(), Fault::absent);
+  EXPECT_EQ(proxy_.calls({.verb = "create", .resource = "configmaps"}), 1);
+}
+
+TEST_F(FaultProxyTest, a_lost_answer_leaves_the_work_done) {
+  proxy_.inject({.verb = "create"}, fault::LoseAnswer());
+  EXPECT_EQ(through_->create(kConfigMaps, ns_, config_map("a", "one"), soon()).error().fault(), Fault::unavailable);
+  EXPECT_EQ(through_->create(kConfigMaps, ns_, config_map("a", "one"), soon()).error().fault(), Fault::conflict);
+}
+
+TEST_F(FaultProxyTest, a_cut_call_never_reaches_the_server) {
+  proxy_.inject({.verb = "create"}, fault::Cut());
+  EXPECT_EQ(through_->create(kConfigMaps, ns_, config_map("a", "one"), soon()).error().fault(), Fault::unavailable);
+  ASSERT_OK(through_->create(kConfigMaps, ns_, config_map("a", "one"), soon()));
+}
+
+TEST_F(FaultProxyTest, drops_delays_and_answers_hit_the_call_they_are_meant_for) {
+  ASSERT_OK(put("a", "one"));
+  ASSERT_OK(put("b", "two"));
+  proxy_.inject({.verb = "get", .name = "a"}, fault::Drop(), {.skip = 1, .count = 1});
+  proxy_.inject({.verb = "get", .name = "b"}, fault::Answer{.status = 503, .body = "busy"});
+  proxy_.inject({.verb = "get", .name = "b"}, fault::Delay{.time = 50ms});
+  EXPECT_TRUE(through_->get(kConfigMaps, key("a"), soon()));
+  EXPECT_EQ(through_->get(kConfigMaps, key("a"), kube::within(200ms)).error().fault(), Fault::timeout);
+  EXPECT_TRUE(through_->get(kConfigMaps, key("a"), soon()));
+  EXPECT_EQ(through_->get(kConfigMaps, key("b"), soon()).error().status->code, 503);
+  const auto start = base::SteadyClock().now();
+  EXPECT_TRUE(through_->get(kConfigMaps, key("b"), soon()));
+  EXPECT_GE(base::SteadyClock().now() - start, 50ms);
+}
+
+TEST_F(FaultProxyTest, old_lists_are_replayed) {
+  ASSERT_OK(put("a", "one"));
+  const kube::ListRequest all{.selection = {.ns = ns_, .label_selector = "", .field_selector = ""}, .token = ""};
+  const auto old = through_->list(kConfigMaps, all, soon());
+  ASSERT_OK(old);
+  ASSERT_OK(put("b", "two"));
+  proxy_.inject({.verb = "list"}, fault::ReplayList());
+  EXPECT_EQ(*through_->list(kConfigMaps, all, soon()), *old);
+  EXPECT_NE(*through_->list(kConfigMaps, all, soon()), *old);
+}
+
+base::Result<std::string> decode_value(const json::Value& object) {
+  return std::string(TRY(object["data"]["value"].string_or("")));
+}
+
+class Follower {
+ public:
+  Follower(kube::Client& client, const std::string& ns)
+      : reflector_(client, kConfigMaps, decode_value, changed_,
+                   {.ns = ns, .label_selector = "", .field_selector = ""}) {}
+  std::map<std::string, std::string> values() const {
+    std::map<std::string, std::string> out;
+    for (const auto& object : reflector_.latest()->objects) out[object->key.name] = object->value;
+    return out;
+  }
+
+ private:
+  runtime::Signal changed_;
+  kube::Reflector<std::string> reflector_;
+};
+
+TEST_F(FaultProxyTest, a_reflector_is_right_in_spite_of_doubled_events_and_cuts) {
+  proxy_.inject({.verb = "watch"}, fault::Duplicate(), {.skip = 0, .count = FaultProxy::kAlways});
+  Follower follower(*through_, ns_);
+  std::map<std::string, std::string> wanted;
+  for (int i = 0; i < 20; ++i) {
+    const std::string name = fmt::format("m{}", i % 5);
+    wanted[name] = std::to_string(i);
+    ASSERT_OK(put(name, wanted[name]));
+    if (i == 10) {  // Breaks the watch, which shares the connection.
+      proxy_.inject({.verb = "get", .name = "cut"}, fault::Cut());
+      EXPECT_FALSE(through_->get(kConfigMaps, key("cut"), soon()));
+    }
+  }
+  EXPECT_TRUE(testbed::eventually("the last state is seen", kBound, [&] { return follower.values() == wanted; }));
+}
+
+TEST_F(FaultProxyTest, a_frozen_watch_delivers_nothing_more) {
+  ASSERT_OK(put("a", "one"));
+  proxy_.inject({.verb = "watch"}, fault::Freeze{.after_events = 0});
+  auto stream =
+      through_->watch(kConfigMaps, {.selection = {.ns = ns_, .label_selector = "", .field_selector = ""}}, soon());
+  ASSERT_OK(stream);
+  EXPECT_EQ(stream->read(base::SteadyClock().now() + 300ms, {}).error().fault(), Fault::timeout);
+}
+
+TEST_F(FaultProxyTest, a_client_is_killed_after_its_work_was_done) {
+  auto victim = must(testbed::Process::start({.arguments = {"sleep", "600"}}));
+  proxy_.inject({.verb = "create"}, fault::KillAfter{.client = victim.pid()});
+  EXPECT_FALSE(through_->create(kConfigMaps, ns_, config_map("a", "one"), kube::within(3s)));
+  EXPECT_TRUE(testbed::eventually("the client is dead", kBound, [&] { return !victim.running(); }));
+  ASSERT_OK(client_->get(kConfigMaps, key("a"), soon()));
+}
+
+}  // namespace
+}  // namespace api_test

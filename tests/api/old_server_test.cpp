@@ -1,0 +1,88 @@
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "api.h"
+#include "base/file.h"
+#include "kube/reflector.h"
+
+// A server as they were before streaming lists, and with room for very few requests at a time.
+namespace api_test {
+namespace {
+
+testbed::Cluster& old_cluster() {
+  static const std::unique_ptr<testbed::Cluster> cluster = must(testbed::Cluster::start(
+      {.api_server_flags = {"--feature-gates=WatchList=false", "--enable-priority-and-fairness=false",
+                            "--max-requests-inflight=3", "--max-mutating-requests-inflight=1"}}));
+  return *cluster;
+}
+
+base::Result<std::string> decode(const json::Value& object) {
+  return std::string(TRY(object["data"]["value"].string_or("")));
+}
+
+std::string audit_log() {
+  return must(base::read_file(old_cluster().audit_log(), std::size_t{1} << 30U));
+}
+
+bool was_asked_for_pages() {
+  const std::string log = audit_log();
+  return log.contains("/api/v1/configmaps?limit=500&resourceVersion") || log.contains("/api/v1/configmaps?limit=500\"");
+}
+
+// Somebody who may do everything, but is not of system:masters, for whom there is always room.
+std::unique_ptr<kube::Client> writer() {
+  const auto admin = connect(old_cluster().admin_kubeconfig());
+  must(admin->create({"rbac.authorization.k8s.io", "v1", "clusterrolebindings", false}, "",
+                     R"({"metadata":{"name":"writer"},"subjects":[{"kind":"User","name":"writer"}],
+                         "roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"cluster-admin"}})",
+                     soon()));
+  return connect(old_cluster().kubeconfig(old_cluster().user("writer")));
+}
+
+TEST(OldServer, a_busy_server_delays_writes_and_loses_none) {
+  const auto client = writer();
+  constexpr int kThreads = 6;
+  constexpr int kEach = 8;
+  std::atomic<int> done = 0;
+  {
+    std::vector<std::jthread> writers;
+    for (int t = 0; t < kThreads; ++t) {
+      writers.emplace_back([&, t] {
+        for (int i = 0; i < kEach; ++i) {
+          const std::string name = fmt::format("m-{}-{}", t, i);
+          const auto answer = client->create(kConfigMaps, "default", config_map(name, "x"), kube::within(60s));
+          if (answer) ++done;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(done, kThreads * kEach);
+  const auto metrics = client->send({.method = "GET", .target = "/metrics"}, soon());
+  ASSERT_OK(metrics);
+  EXPECT_TRUE(metrics->body.contains(R"(apiserver_request_terminations_total{code="429")")) << "it was never busy";
+}
+
+TEST(OldServer, where_lists_cannot_be_streamed_they_come_in_pages) {
+  const auto client = connect(old_cluster().admin_kubeconfig());
+  for (int i = 0; i < 600; ++i) {
+    const std::string name = fmt::format("page-{}", i);
+    ASSERT_OK(client->patch(kConfigMaps, {"default", name}, kube::PatchType::apply, config_map(name, "x"), soon()));
+  }
+  runtime::Signal changed;
+  kube::Reflector<std::string> reflector(*client, kConfigMaps, decode, changed);
+  while (!reflector.latest()->complete) ASSERT_TRUE(changed.wait({}, base::SteadyClock().now() + kBound));
+  EXPECT_GE(reflector.latest()->objects.size(), 600U);
+  EXPECT_TRUE(testbed::eventually("pages in the audit log", kBound, was_asked_for_pages));
+
+  ASSERT_OK(
+      client->patch(kConfigMaps, {"default", "page-0"}, kube::PatchType::apply, config_map("page-0", "y"), soon()));
+  while (reflector.latest()->find({"default", "page-0"})->value != "y") {
+    ASSERT_TRUE(changed.wait({}, base::SteadyClock().now() + kBound));
+  }
+}
+
+}  // namespace
+}  // namespace api_test

@@ -1,0 +1,59 @@
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/version.h"
+#include "testbed/process.h"
+
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+testbed::Finished run(std::vector<std::string> arguments) {
+  const auto done = testbed::run({.arguments = std::move(arguments)}, 30s);
+  EXPECT_TRUE(done) << done.error().message();
+  return done.value_or(testbed::Finished());
+}
+
+class EveryProgram : public testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Programs, EveryProgram, testing::Values(IPRULE_CONTROLLER, IPRULE_AGENT, IPRULECTL),
+                         [](const auto& program) {
+                           std::string name = program.param;
+                           name = name.substr(name.rfind('/') + 1);
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST_P(EveryProgram, says_version_commit_compiler_and_build) {
+  const auto done = run({GetParam(), "--version"});
+  EXPECT_EQ(done.exit.code, 0);
+  const std::string program = std::string(GetParam()).substr(std::string(GetParam()).rfind('/') + 1);
+  EXPECT_EQ(done.output, base::version_text(program) + "\n");
+}
+
+TEST_P(EveryProgram, refuses_an_unknown_flag_with_2_and_names_it) {
+  const auto done = run({GetParam(), "--no-such-flag"});
+  EXPECT_EQ(done.exit.code, 2);
+  EXPECT_THAT(done.errors + done.output, HasSubstr("--no-such-flag"));
+}
+
+TEST(CommandLine, a_kubeconfig_that_is_not_there_is_named) {
+  for (const auto* program : {IPRULE_CONTROLLER, IPRULE_AGENT}) {
+    const auto done = run({program, "--kubeconfig", "/nonexistent/config"});
+    EXPECT_EQ(done.exit.code, 1);
+    EXPECT_THAT(done.errors, HasSubstr("/nonexistent/config"));
+  }
+}
+
+TEST(CommandLine, a_folder_that_is_not_there_is_named) {
+  const auto done = run({IPRULE_AGENT, "standalone", "/nonexistent/folder"});
+  EXPECT_EQ(done.exit.code, 1);
+  EXPECT_THAT(done.errors, HasSubstr("/nonexistent/folder"));
+}
+
+}  // namespace

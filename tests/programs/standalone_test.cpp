@@ -1,0 +1,126 @@
+// `iprule-agent standalone`: a folder of manifests on one host, without Kubernetes.
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "lab/world.h"
+#include "testbed/eventually.h"
+#include "testbed/process.h"
+#include "testbed/temp_folder.h"
+
+namespace {
+
+using namespace std::chrono_literals;
+using testbed::eventually;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr auto kBound = 20s;
+
+std::string rule_manifest(int table) {
+  return fmt::format(
+      "kind: IPRule\nmetadata: {{name: public}}\nspec: {{cidrs: [203.0.113.0/24], table: {}, priority: 1000}}\n",
+      table);
+}
+
+constexpr std::string_view kService =
+    "kind: Service\nmetadata: {name: frontend, namespace: shop}\n"
+    "spec: {type: LoadBalancer, clusterIPs: [10.96.23.17]}\n"
+    "status: {loadBalancer: {ingress: [{ip: 203.0.113.45}]}}\n";
+
+class Standalone : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto world = lab::World::make();
+    ASSERT_TRUE(world) << world.error().message();
+    world_.emplace(*std::move(world));
+    auto host = world_->add_host("router");
+    ASSERT_TRUE(host) << host.error().message();
+    host_ = *host;
+    write("rule.yaml", rule_manifest(100));
+    write("service.yaml", kService);
+  }
+
+  // As a careful writer does it: the file appears whole.
+  void write(const std::string& name, std::string_view text) {
+    ASSERT_TRUE(base::write_file(folder_ / ("." + name), text));
+    std::filesystem::rename(folder_ / ("." + name), folder_ / name);
+  }
+
+  testbed::Process& start(const std::vector<std::string>& flags = {}) {
+    std::vector<std::string> arguments = {IPRULE_AGENT, "standalone"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    arguments.push_back(folder_.path().native());
+    auto started = host_->start({.arguments = std::move(arguments)});
+    EXPECT_TRUE(started) << started.error().message();
+    return **started;
+  }
+
+  std::string rules() {
+    const auto done = testbed::run({.arguments = {"ip", "rule"}, .network = host_->network()}, 10s);
+    EXPECT_TRUE(done && done->exit.ok());
+    return done ? done->output : "";
+  }
+
+  testing::AssertionResult rule_looks_up(int table) {
+    return eventually(fmt::format("the rule to table {} is there", table), kBound,
+                      [&] { return rules().contains(fmt::format("from 10.96.23.17 lookup {} proto 183", table)); });
+  }
+
+  std::optional<lab::World> world_;
+  lab::Host* host_ = nullptr;
+  testbed::TempFolder folder_;
+};
+
+TEST_F(Standalone, once_applies_and_ends) {
+  auto ended = start({"--once"}).wait_exit(kBound);
+  ASSERT_TRUE(ended) << ended.error().message();
+  EXPECT_TRUE(ended->ok()) << ended->text();
+  EXPECT_THAT(rules(), HasSubstr("1000:\tfrom 10.96.23.17 lookup 100 proto 183"));
+}
+
+TEST_F(Standalone, a_changed_file_changes_the_rule_and_leaves_one) {
+  start();
+  ASSERT_TRUE(rule_looks_up(100));
+  write("rule.yaml", rule_manifest(200));
+  ASSERT_TRUE(rule_looks_up(200));
+  EXPECT_TRUE(eventually("the old rule is gone", kBound, [&] { return !rules().contains("lookup 100"); }));
+}
+
+TEST_F(Standalone, a_broken_file_is_named_and_the_last_good_set_stays) {
+  testbed::Process& agent = start();
+  ASSERT_TRUE(rule_looks_up(100));
+  write("service.yaml", "kind: Service\nmetadata: {name: frontend\n");
+  ASSERT_TRUE(eventually("the file is named", kBound, [&] { return agent.errors().contains("service.yaml"); }));
+  EXPECT_THAT(rules(), HasSubstr("from 10.96.23.17 lookup 100 proto 183"));
+  write("service.yaml", kService);
+  write("rule.yaml", rule_manifest(200));
+  EXPECT_TRUE(rule_looks_up(200)) << "once the file is right again, changes count";
+}
+
+TEST_F(Standalone, a_removed_manifest_removes_its_rule) {
+  start();
+  ASSERT_TRUE(rule_looks_up(100));
+  std::filesystem::remove(folder_ / "service.yaml");
+  EXPECT_TRUE(eventually("the rule is gone", kBound, [&] { return !rules().contains("proto 183"); }));
+}
+
+TEST_F(Standalone, stopping_changes_nothing) {
+  testbed::Process& agent = start();
+  ASSERT_TRUE(rule_looks_up(100));
+  const std::string before = rules();
+  agent.signal(SIGTERM);
+  const auto ended = agent.wait_exit(kBound);
+  ASSERT_TRUE(ended) << ended.error().message();
+  EXPECT_TRUE(ended->ok()) << ended->text();
+  EXPECT_EQ(rules(), before);
+}
+
+}  // namespace

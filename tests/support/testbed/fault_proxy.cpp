@@ -1,0 +1,242 @@
+#include "testbed/fault_proxy.h"
+
+#include <algorithm>
+#include <csignal>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "runtime/signal.h"
+#include "testbed/pki.h"
+
+namespace testbed {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kAnswerTime = 120s;
+constexpr auto kLook = 100ms;  // How often a quiet stream looks whether its client is still there.
+
+base::TimePoint after(base::Duration time) {
+  return base::SteadyClock().now() + time;
+}
+
+void wait(base::Duration time, const std::stop_token& stop) {
+  (void)runtime::Signal().wait(stop, after(time));
+}
+
+std::vector<std::string> segments(std::string_view path) {
+  std::vector<std::string> out;
+  std::istringstream text{std::string(path)};
+  for (std::string one; std::getline(text, one, '/');) {
+    if (!one.empty()) out.push_back(one);
+  }
+  return out;
+}
+
+std::string verb_of(const std::string& method, bool named, bool watch) {
+  if (method == "GET") return watch ? "watch" : named ? "get" : "list";
+  if (method == "POST") return "create";
+  if (method == "PUT") return "update";
+  if (method == "PATCH") return "patch";
+  return method == "DELETE" ? "delete" : method;
+}
+
+// Without what belongs to one connection, and without compression: the proxy reads what it passes on.
+http::Headers end_to_end(const http::Headers& headers) {
+  static const std::vector<std::string> kOwn = {"host", "accept-encoding", "content-length", "connection"};
+  http::Headers out;
+  for (const http::Header& header : headers) {
+    if (!header.name.starts_with(':') && std::ranges::find(kOwn, header.name) == kOwn.end()) out.push_back(header);
+  }
+  return out;
+}
+
+template <typename T>
+bool is(const Fault& fault) {
+  return std::holds_alternative<T>(fault);
+}
+
+// Passes a watch on event by event: Kubernetes ends each with a line feed.
+class EventFilter {
+ public:
+  explicit EventFilter(const Fault& fault)
+      : copies_(is<fault::Duplicate>(fault) ? 2 : 1),
+        left_(is<fault::Freeze>(fault) ? std::get<fault::Freeze>(fault).after_events : -1) {}
+
+  bool frozen() const { return left_ == 0; }
+
+  std::string pass(const std::string& bytes) {
+    pending_ += bytes;
+    std::string out;
+    for (std::size_t end = 0; !frozen() && (end = pending_.find('\n')) != std::string::npos;) {
+      for (int i = 0; i < copies_; ++i) out += pending_.substr(0, end + 1);
+      pending_.erase(0, end + 1);
+      if (left_ > 0) --left_;
+    }
+    return out;
+  }
+
+ private:
+  int copies_;
+  int left_;  // Negative: no limit.
+  std::string pending_;
+};
+
+}  // namespace
+
+ApiCall describe(const http::Request& request) {
+  const std::string_view target = request.target;
+  const std::string_view path = target.substr(0, target.find('?'));
+  std::vector<std::string> parts = segments(path);
+  const std::size_t prefix = !parts.empty() && parts[0] == "api" ? 2 : !parts.empty() && parts[0] == "apis" ? 3 : 0;
+  if (prefix == 0 || parts.size() <= prefix) return {.verb = request.method, .resource = {}, .ns = {}, .name = {}};
+  parts.erase(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(prefix));
+
+  ApiCall out;
+  if (parts[0] == "namespaces" && parts.size() > 2) {
+    out.ns = parts[1];
+    parts.erase(parts.begin(), parts.begin() + 2);
+  }
+  out.resource = parts[0];
+  if (parts.size() > 1) out.name = parts[1];
+  if (parts.size() > 2) out.resource += "/" + parts[2];
+  const bool watch =
+      target.find("watch=true") != std::string_view::npos || target.find("watch=1") != std::string_view::npos;
+  out.verb = verb_of(request.method, parts.size() > 1, watch);
+  return out;
+}
+
+bool CallMatch::matches(const ApiCall& call) const {
+  return (verb.empty() || verb == call.verb) && (resource.empty() || resource == call.resource) &&
+         (name.empty() || name == call.name);
+}
+
+Fault FaultProxy::State::choose(const ApiCall& call) {
+  calls.push_back(call);
+  for (auto rule = rules.begin(); rule != rules.end(); ++rule) {
+    if (!rule->match.matches(call)) continue;
+    if (rule->times.skip-- > 0) continue;
+    const Fault chosen = rule->fault;
+    if (--rule->times.count <= 0) rules.erase(rule);
+    return chosen;
+  }
+  return fault::None();
+}
+
+FaultProxy::FaultProxy(http::Url api_server, const http::TlsOptions& credentials, const std::string& listen_on)
+    : upstream_(std::move(api_server), http::TlsContext::load(credentials).value()),
+      server_([this](http::ScriptedServer&, const Call& call) { start(call); }, listen_on) {}
+
+FaultProxy::~FaultProxy() {
+  server_.close();
+  for (Worker& worker : workers_) worker.thread.request_stop();
+  workers_.clear();
+}
+
+std::filesystem::path FaultProxy::kubeconfig(const std::string& token) {
+  const auto file = folder_ / fmt::format("kubeconfig-{}", token.empty() ? "plain" : "token");
+  const std::string user = token.empty() ? "{}" : fmt::format(R"({{"token":"{}"}})", token);
+  const std::string text = fmt::format(
+      R"({{"apiVersion":"v1","kind":"Config","current-context":"p","contexts":[{{"name":"p","context":{{"cluster":"p","user":"p"}}}}],)"
+      R"("clusters":[{{"name":"p","cluster":{{"server":"{}","certificate-authority-data":"{}"}}}}],"users":[{{"name":"p","user":{}}}]}})",
+      url().text(), base64(ca()), user);
+  if (!base::write_file(file, text)) std::abort();
+  return file;
+}
+
+void FaultProxy::inject(CallMatch match, Fault fault, Times times) {
+  state_.change([&](State& state) { state.rules.push_back({std::move(match), std::move(fault), times}); });
+}
+
+void FaultProxy::heal() {
+  state_.change([](State& state) { state.rules.clear(); });
+}
+
+int FaultProxy::calls(const CallMatch& match) const {
+  return state_.read([&](const State& state) {
+    return static_cast<int>(
+        std::ranges::count_if(state.calls, [&](const ApiCall& call) { return match.matches(call); }));
+  });
+}
+
+// Each call has a thread: a frozen one holds up nobody.
+void FaultProxy::start(const Call& call) {
+  std::erase_if(workers_, [](const Worker& worker) { return worker.done->load(); });
+  Worker& worker = workers_.emplace_back();
+  worker.thread = std::jthread([this, call, done = worker.done](std::stop_token stop) {
+    handle(call, stop);
+    *done = true;
+  });
+}
+
+void FaultProxy::handle(const Call& call, const std::stop_token& stop) {
+  const ApiCall what = describe(call.request);
+  const Fault fault = state_.change([&](State& state) { return state.choose(what); });
+  if (is<fault::Drop>(fault)) return;
+  if (is<fault::Cut>(fault)) return cut(call);
+  if (const auto* killed = std::get_if<fault::KillBefore>(&fault)) {
+    ::kill(killed->client, SIGKILL);
+    return;
+  }
+  if (const auto* own = std::get_if<fault::Answer>(&fault)) {
+    return answer(call, {.status = own->status, .headers = own->headers, .body = own->body});
+  }
+  if (const auto* delay = std::get_if<fault::Delay>(&fault)) wait(delay->time, stop);
+  what.verb == "watch" ? stream(call, fault, stop) : forward(call, what, fault, stop);
+}
+
+void FaultProxy::forward(const Call& call, const ApiCall& what, const Fault& fault, const std::stop_token& stop) {
+  http::Request request = call.request;
+  request.headers = end_to_end(request.headers);
+  const std::string path(request.target.substr(0, request.target.find('?')));
+  auto response = upstream_.send(std::move(request), after(kAnswerTime), stop);
+  if (!response || is<fault::LoseAnswer>(fault)) return cut(call);
+  if (const auto* killed = std::get_if<fault::KillAfter>(&fault)) {
+    ::kill(killed->client, SIGKILL);
+    return;
+  }
+  if (what.verb == "list" && response->status == 200) {
+    const auto first =
+        state_.change([&](State& state) { return state.first_lists.try_emplace(path, *response).first->second; });
+    if (is<fault::ReplayList>(fault)) return answer(call, first);
+  }
+  answer(call, *std::move(response));
+}
+
+void FaultProxy::stream(const Call& call, const Fault& fault, const std::stop_token& stop) {
+  http::Request request = call.request;
+  request.headers = end_to_end(request.headers);
+  auto events = upstream_.open(std::move(request), after(kAnswerTime), stop);
+  if (!events || is<fault::LoseAnswer>(fault)) return cut(call);
+  server_.post([this, call, status = events->status(), headers = end_to_end(events->headers())] {
+    server_.begin(call, status, headers);
+  });
+  EventFilter filter(fault);
+  while (!stop.stop_requested() && !*call.gone) {
+    if (filter.frozen()) {
+      wait(kLook, stop);
+      continue;
+    }
+    const auto bytes = events->read(after(kLook), stop);
+    if (!bytes && bytes.error().fault() == base::Fault::timeout) continue;
+    if (!bytes) return cut(call);
+    if (bytes->empty()) return server_.post([this, call] { server_.end(call); });
+    // A refusal is one text without a line feed.
+    std::string passed = events->status() == 200 ? filter.pass(*bytes) : *bytes;
+    server_.post([this, call, passed = std::move(passed)] { server_.more(call, passed); });
+  }
+}
+
+void FaultProxy::answer(const Call& call, http::Response response) {
+  server_.post([this, call, response = std::move(response)] {
+    if (!*call.gone) server_.answer(call, response.status, response.body, end_to_end(response.headers));
+  });
+}
+
+void FaultProxy::cut(const Call& call) {
+  server_.post([this, call] { server_.cut(call.connection); });
+}
+
+}  // namespace testbed
