@@ -100,8 +100,13 @@ class Compiler {
                            [&](const net::Address& address) { return may_be_marked(address, key.path); });
       if (!fit.empty()) out.emplace_back(key, std::move(fit));
     }
-    std::ranges::stable_sort(out, std::greater(), [&](const auto& candidate) {
-      return std::pair(in_.marks.held.contains(candidate.first), candidate.second.size());
+    const auto rank = [&](const auto& candidate) {
+      return std::pair(!in_.marks.held.contains(candidate.first),
+                       -static_cast<std::ptrdiff_t>(candidate.second.size()));
+    };
+    std::ranges::sort(out, [&](const auto& one, const auto& other) {
+      const auto order = rank(one) <=> rank(other);
+      return order != 0 ? order < 0 : one.first < other.first;
     });
     return out;
   }
@@ -162,18 +167,23 @@ class Compiler {
   }
 
   void emit_rules() {
+    // By place, and at one place in the order in which they come.
+    std::map<std::tuple<net::Family, std::uint32_t, std::optional<net::Prefix>>, std::vector<state::Rule>> walk;
+    const auto emit = [&](const state::Rule& rule) {
+      walk[{rule.family, rule.priority, rule.selector.from}].push_back(rule);  // No source is before any source.
+    };
     for (const auto& [key, used] : used_families()) {
       const state::Mark mark{.value = allotment_.mark_of(key), .mask = in_.numbers.window};
       for (const net::Family family : used) {
-        std::ranges::copy(class_rules(key, mark, family, in_.numbers.protocol), std::back_inserter(out_.rules));
+        std::ranges::for_each(class_rules(key, mark, family, in_.numbers.protocol), emit);
       }
     }
     for (const auto& [key, members] : sources_) {
-      for (const net::Address& address : members) emit_from(address, key.path);
+      for (const net::Address& address : members) {
+        for (const Lookup& lookup : key.path) emit(from_rule(address, lookup));
+      }
     }
-    std::ranges::stable_sort(out_.rules, {}, [](const state::Rule& rule) {
-      return std::tuple(rule.family, rule.priority, rule.selector.from);  // None is less than any.
-    });
+    for (const auto& [place, rules] : walk) std::ranges::copy(rules, std::back_inserter(out_.rules));
   }
 
   std::map<ClassKey, std::set<net::Family>> used_families() const {
@@ -189,14 +199,12 @@ class Compiler {
     return out;
   }
 
-  void emit_from(const net::Address& address, const Path& path) {
-    for (const Lookup& lookup : path) {
-      out_.rules.push_back({.family = address.family(),
-                            .priority = lookup.priority,
-                            .selector = {.from = net::Prefix::host(address)},
-                            .protocol = in_.numbers.protocol,
-                            .table = lookup.table});
-    }
+  state::Rule from_rule(const net::Address& address, const Lookup& lookup) const {
+    return {.family = address.family(),
+            .priority = lookup.priority,
+            .selector = {.from = net::Prefix::host(address)},
+            .protocol = in_.numbers.protocol,
+            .table = lookup.table};
   }
 
   void emit_table() {

@@ -58,12 +58,15 @@ ClassKey join(const ClassKey& source, const ClassKey& reply) {
 
 std::vector<Rule> class_rules(const ClassKey& key, state::Mark mark, net::Family family, std::uint8_t protocol) {
   std::vector<Rule> out;
-  if (key.guard) {
-    out.push_back(lookup_rule({*key.guard, state::kTableMain}, mark, family, protocol));
-    out.back().suppress_prefixlength = 0;
+  std::optional<std::uint32_t> guard = key.guard;
+  for (const Lookup& lookup : key.path) {
+    if (guard && *guard <= lookup.priority) {  // It stands before the reply's first lookup.
+      out.push_back(lookup_rule({*guard, state::kTableMain}, mark, family, protocol));
+      out.back().suppress_prefixlength = 0;
+      guard.reset();
+    }
+    out.push_back(lookup_rule(lookup, mark, family, protocol));
   }
-  for (const Lookup& lookup : key.path) out.push_back(lookup_rule(lookup, mark, family, protocol));
-  std::ranges::stable_sort(out, {}, &Rule::priority);
   return out;
 }
 

@@ -63,9 +63,8 @@ add element {0} kube-proxy service-ips {{ {2} . udp . 8080 : goto service }}
     responder_.emplace(lab::Responder::start(std::move(sockets)).value());
   }
 
-  // The VIPs lead to the first node's pod.
+  // The VIPs lead to the first node's pod, which answers there.
   void publish_pod() {
-    serve(*node().pod, "10.244.1.7", "fd00:10:244:1::7");
     balance(node(), "10.244.1.7:8080", "[fd00:10:244:1::7]:8080");
     route_vips_to("198.51.100.11", "2001:db8:b::11");
   }
