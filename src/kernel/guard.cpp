@@ -173,7 +173,11 @@ base::Result<Guard> Guard::start(const std::filesystem::path& folder) {
   ::sigprocmask(SIG_BLOCK, &signals, &before);
   const pid_t guard = ::getpid();
   const pid_t program = ::fork();
-  if (program < 0) return base::fail_errno("guard: fork", errno);
+  if (program < 0) {
+    const int error = errno;
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    return base::fail_errno("guard: fork", error);
+  }
   if (program == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
