@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <iterator>
 #include <span>
 
 #include "kernel/rtnl/address.h"
@@ -149,7 +150,29 @@ base::Status make_link(Socket& socket, const plan::Add<state::Link>& op, const p
   return rtnl::add_link(socket, op.object, TRY(rtnl::read_link_table(socket)));
 }
 
+base::Result<std::vector<Message>> encode_op(const plan::Op& op, const Encode& encode) {
+  if (const auto* const link = std::get_if<plan::Add<state::Link>>(&op)) {
+    TRY(encode.own(link->object));
+    return rtnl::encode_add(link->object, encode.links);
+  }
+  std::vector<Message> out;
+  out.push_back(TRY(std::visit(encode, op)));
+  return out;
+}
+
 }  // namespace
+
+base::Result<std::vector<Message>> encode(Socket& socket, const plan::Plan& plan, const plan::Ownership& ownership) {
+  const rtnl::LinkTable links = TRY(links_for(socket, plan.ops));
+  std::vector<Message> out;
+  for (const plan::Op& op : plan.ops) {
+    auto messages = encode_op(op, {.ownership = ownership, .links = links});
+    if (!messages && messages.error().fault() == base::Fault::absent) continue;
+    if (!messages) return std::unexpected(std::move(messages).error());
+    std::ranges::move(*messages, std::back_inserter(out));
+  }
+  return out;
+}
 
 std::size_t Outcome::count(Effect effect) const {
   return static_cast<std::size_t>(std::ranges::count(results, effect, &OpResult::effect));

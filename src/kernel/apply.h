@@ -32,6 +32,10 @@ struct Outcome {
   std::size_t count(Effect effect) const;
 };
 
+// The messages of a plan, without sending them: for the guard, which may have to send them when nobody else can. An
+// operation on a link that does not exist is left out, for it has nothing to act on.
+base::Result<std::vector<Message>> encode(Socket& socket, const plan::Plan& plan, const plan::Ownership& ownership);
+
 // Sends the operations in order, pipelined. A failed one stays alone: the others are still done. After a stop the rest
 // fail as cancelled. Whatever is not owned is refused here once more, as Fault::bug.
 Outcome apply(Socket& socket, const plan::Plan& plan, const plan::Ownership& ownership, std::stop_token stop);

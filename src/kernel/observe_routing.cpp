@@ -45,7 +45,10 @@ base::Result<bool> read_nexthops(Socket& socket, const rtnl::LinkTable& links, s
     take(TRY(rtnl::decode_nexthop(message, links)), into.nexthops, into.opaque_nexthops);
     return {};
   };
-  return !TRY(socket.dump(rtnl::encode_nexthop_dump(), visit)).interrupted;
+  const auto dump = socket.dump(rtnl::encode_nexthop_dump(), visit);
+  if (!dump && dump.error().errno_value() == EOPNOTSUPP) return true;  // Kernels before 5.3 have none.
+  if (!dump) return std::unexpected(dump.error());
+  return !dump->interrupted;
 }
 
 // Our own wherever they are, then everybody else's in the tables that matter.
