@@ -168,6 +168,7 @@ base::Status ListWatch::finish_list(std::uint64_t version) {
     }
   }
   version_ = version;
+  ++lists_;
   must_list_ = consistent_ = fell_back_ = page_once_ = listing_ = initial_ = false;
   page_token_.clear();
   sink_.end_list(version);

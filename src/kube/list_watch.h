@@ -58,6 +58,7 @@ class ListWatch {
   // Why nothing new comes at present, and how often that has begun anew.
   const std::optional<base::Error>& trouble() const { return trouble_; }
   std::uint64_t failures() const { return failures_; }
+  std::uint64_t lists() const { return lists_; }  // That were taken whole.
 
  private:
   base::Status take_page(std::string_view body);
@@ -96,6 +97,7 @@ class ListWatch {
   base::TimePoint resume_at_{};
   base::TimePoint failed_at_{};
   std::uint64_t failures_ = 0;
+  std::uint64_t lists_ = 0;
   std::optional<base::Error> trouble_;
 };
 

@@ -1,6 +1,8 @@
 #include "kube/reflector.h"
 
+#include <malloc.h>
 #include <random>
+#include <utility>
 
 #include "base/log.h"
 #include "runtime/signal.h"
@@ -59,6 +61,7 @@ class Talk {
 
   // Each failure once, and the end of the last one.
   void tell() {
+    release_memory();
     if (steps_.failures() != told_) {
       base::log::warning("watch failed, will try again",
                          {{"resource", resource_.text()}, {"error", steps_.trouble()->message()}});
@@ -69,11 +72,17 @@ class Talk {
     troubled_ = steps_.trouble().has_value();
   }
 
+  // A list passes through buffers many times the size of what is kept of it; glibc would hold on to them.
+  void release_memory() {
+    if (std::exchange(lists_, steps_.lists()) != steps_.lists()) (void)::malloc_trim(0);
+  }
+
   Client& client_;
   const Resource& resource_;
   ListWatch& steps_;
   std::stop_token stop_;
   std::uint64_t told_ = 0;
+  std::uint64_t lists_ = 0;
   bool troubled_ = false;
 };
 

@@ -66,6 +66,7 @@ class ApiTest : public testing::Test {
   ApiTest() {
     const std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
     for (const char c : name.substr(0, 60)) ns_ += c == '_' ? '-' : c;
+    while (ns_.ends_with('-')) ns_.pop_back();
     (void)client_->create(kNamespaces, "", fmt::format(R"({{"metadata":{{"name":"{}"}}}})", ns_), soon());
   }
 

@@ -119,11 +119,20 @@ TEST_F(ReflectorTest, a_new_object_of_the_same_name_is_another_one) {
 }
 
 TEST_F(ReflectorTest, bookmarks_carry_the_version_on_without_a_change) {
-  Watcher watcher(*client_, ns_);
-  EXPECT_TRUE(watcher.sees(Values{}));
-  const std::uint64_t before = watcher.view()->version;
+  const auto list = client_->list(kConfigMaps, {.selection = {.ns = ns_}}, soon());
+  ASSERT_OK(list);
+  const auto before = must(kube::parse_version(at(*list, "metadata", "resourceVersion")));
+  // The server sends one each minute, and one shortly before it ends a watch.
+  auto stream = client_->watch(kConfigMaps, {.selection = {.ns = ns_}, .from = before, .timeout = 5s}, soon());
+  ASSERT_OK(stream);
   ASSERT_OK(client_->create(kConfigMaps, "default", config_map("elsewhere", "x"), soon()));
-  EXPECT_TRUE(watcher.sees("a bookmark", [&](const auto& view) { return view.version > before; }));
+  const auto bytes = stream->read(base::SteadyClock().now() + kBound, {});
+  ASSERT_OK(bytes);
+  json::Reader reader;
+  const auto event = kube::decode_event(reader, *bytes);
+  ASSERT_OK(event);
+  EXPECT_EQ(event->type, kube::Event::Type::bookmark);
+  EXPECT_GT(event->identity.version, before);
   ASSERT_OK(client_->remove(kConfigMaps, {"default", "elsewhere"}, {}, soon()));
 }
 
@@ -228,6 +237,21 @@ TEST_F(ReflectorTest, kills_and_restarts_under_change_lose_nothing_and_never_go_
     truth[std::string(must(item["metadata"]["name"].string()))] = must(item["data"]["value"].string());
   }
   EXPECT_TRUE(watcher.sees(truth));
+  EXPECT_EQ(watcher.time_travels(), 0);
+}
+
+TEST_F(ReflectorTest, a_frozen_server_is_noticed_by_a_ping_and_followed_after_the_thaw) {
+  const auto client = admin({.ping_after = 200ms, .ping_timeout = 300ms});
+  ASSERT_OK(put("a", "one"));
+  Watcher watcher(*client, ns_);
+  EXPECT_TRUE(watcher.sees({{"a", "one"}}));
+  cluster_.api_server().freeze();
+  const auto noticed = watcher.sees("trouble", [](const auto& view) { return view.trouble.has_value(); });
+  cluster_.api_server().thaw();
+  EXPECT_TRUE(noticed);
+  EXPECT_EQ(watcher.values(), (Values{{"a", "one"}}));
+  ASSERT_OK(put("a", "two"));
+  EXPECT_TRUE(watcher.sees({{"a", "two"}}));
   EXPECT_EQ(watcher.time_travels(), 0);
 }
 
