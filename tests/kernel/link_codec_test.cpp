@@ -19,7 +19,8 @@ class LinkCodec : public RouteWorld {
   base::Status add(std::string_view text) { return add_link(socket(), link_of(text), links()); }
 
   state::ObservedLink seen(std::string_view name) {
-    for (const auto& one : read_links(socket()).value()) {
+    const auto links = read_links(socket()).value();
+    for (const auto& one : links) {
       if (one.link.name.text() == name) return one;
     }
     return {};

@@ -32,7 +32,8 @@ class NftSwitch : public SteeredScene {
       ++rounds;
     }
     int misrouted = 0;
-    for (const auto& packet : wrong.take().value()) {
+    const auto packets = wrong.take().value();
+    for (const auto& packet : packets) {
       if (packet.outgoing && (packet.source == node().service[0] || packet.source == node().service[1])) ++misrouted;
     }
     EXPECT_EQ(misrouted, 0);
