@@ -74,6 +74,7 @@ base::Result<state::Observation> observe(Socket& socket, std::stop_token stop, c
   state::NetState seen;
   const bool v4 = TRY(observe_family(socket, Family::v4, options.tries, stop, seen));
   const bool v6 = TRY(observe_family(socket, Family::v6, options.tries, stop, seen));
+  seen.rules.shrink_to_fit();  // A node may hold very many, and for long.
   const bool routing = !options.routing || TRY(observe_routing(socket, options, stop, seen));
   if (v4 && v6 && routing) return state::Verified{.state = std::move(seen)};
   return state::Unverified{.state = std::move(seen),

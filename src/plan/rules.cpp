@@ -42,8 +42,7 @@ Wanted collect_wanted(const state::NetState& desired, const Ownership& ownership
   Wanted wanted;
   wanted.rules.reserve(desired.rules.size());
   for (const Rule& given : desired.rules) {
-    const Rule* rule = &given;
-    if (Rule same = state::canonical(given); same != given) rule = &wanted.rewritten.emplace_back(std::move(same));
+    const Rule* rule = state::is_canonical(given) ? &given : &wanted.rewritten.emplace_back(state::canonical(given));
     if (auto status = check(*rule, ownership); !status) {
       refused.push_back({.desired = *rule, .reason = std::move(status).error()});
       continue;

@@ -73,6 +73,12 @@ void mix(std::size_t& seed, std::size_t value) {
 
 }  // namespace
 
+bool is_canonical(const Rule& rule) {
+  const Selector& selector = rule.selector;
+  return (!selector.from || selector.from->length() != 0) && (!selector.to || selector.to->length() != 0) &&
+         (!selector.mark || (selector.mark->mask != 0 && (selector.mark->value & ~selector.mark->mask) == 0));
+}
+
 Rule canonical(Rule rule) {
   Selector& selector = rule.selector;
   if (selector.from && selector.from->length() == 0) selector.from.reset();

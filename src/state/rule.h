@@ -78,6 +78,7 @@ struct Rule {
 
 // The one form of rules that mean the same: a source of length 0 is no source, a mark has no bits outside its mask.
 Rule canonical(Rule rule);
+bool is_canonical(const Rule& rule);
 
 // What the kernel would refuse, or take for something else than it says; the message begins with the field's name.
 // For rules that somebody desires: those observed are as they are.

@@ -84,6 +84,14 @@ RC_GTEST_PROP(Rule, every_rule_survives_its_text, ()) {
   RC_ASSERT(parse_rule(rule.family, text(rule)).value() == rule);
 }
 
+RC_GTEST_PROP(Rule, canonical_is_what_canonical_leaves_as_it_is, (std::uint32_t value, std::uint32_t mask)) {
+  Rule rule = arbitrary_rule();
+  if (*rc::gen::arbitrary<bool>()) rule.selector.mark = Mark{.value = value, .mask = mask};
+  if (*rc::gen::arbitrary<bool>()) rule.selector.to = net::Prefix(net::Address(), 0);
+  RC_ASSERT(is_canonical(rule) == (canonical(rule) == rule));
+  RC_ASSERT(is_canonical(canonical(rule)));
+}
+
 RC_GTEST_PROP(Rule, equal_rules_have_equal_hashes_and_no_order, ()) {
   const Rule one = arbitrary_rule();
   const Rule two = arbitrary_rule();
