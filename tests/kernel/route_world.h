@@ -15,7 +15,7 @@
 namespace kernel::rtnl {
 
 // A namespace with two links, both with carrier: eth0 has 10.0.0.2/24 and fd00::2/64, eth1 10.0.1.2/24 and
-// fd00:1::2/64.
+// fd00:1::2/64. No link-local addresses: they would turn valid by themselves, in the middle of a test.
 class RouteWorld : public Sandbox {
  protected:
   static constexpr auto v4 = net::Family::v4;
@@ -27,10 +27,10 @@ class RouteWorld : public Sandbox {
     run(R"(ip -batch - <<END
 link add eth0 type veth peer name far0
 link add eth1 type veth peer name far1
-link set far0 up
-link set far1 up
-link set eth0 up
-link set eth1 up
+link set dev far0 addrgenmode none up
+link set dev far1 addrgenmode none up
+link set dev eth0 addrgenmode none up
+link set dev eth1 addrgenmode none up
 addr add 10.0.0.2/24 dev eth0
 addr add 10.0.1.2/24 dev eth1
 addr add fd00::2/64 dev eth0 nodad
