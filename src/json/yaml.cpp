@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 #include <libfyaml.h>
+#include <simdjson.h>
 
 #include "json/writer.h"
 
@@ -211,6 +212,9 @@ std::unexpected<base::Error> first_error(fy_diag* diag) {
 }  // namespace
 
 base::Result<std::vector<std::string>> from_yaml(std::string_view text) {
+  // libfyaml 0.7.12 never returns from a directive line that breaks off inside a character.
+  if (!simdjson::validate_utf8(text.data(), text.size())) return base::fail(base::Fault::invalid, "not UTF-8 text");
+
   fy_diag_cfg quiet;
   fy_diag_cfg_default(&quiet);
   quiet.fp = nullptr;

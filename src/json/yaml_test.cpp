@@ -93,5 +93,13 @@ RC_GTEST_PROP(Yaml, every_json_string_survives_yaml, ()) {
   RC_ASSERT(*reader.parse(documents->at(0)).value()["k"].string() == original);
 }
 
+TEST(Yaml, text_that_is_not_utf8_is_refused_and_hangs_nothing) {
+  for (const auto* text : {"a: \xd0o", "%%%4\xd0o"}) {
+    const auto documents = from_yaml(text);
+    ASSERT_FALSE(documents);
+    EXPECT_EQ(documents.error().message(), "not UTF-8 text");
+  }
+}
+
 }  // namespace
 }  // namespace json
