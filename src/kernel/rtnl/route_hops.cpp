@@ -135,7 +135,7 @@ base::Result<std::vector<RouteHop>> read_multipath(std::span<const std::byte> re
     HopReading reading = TRY(read_hop(header, tail, family, links));
     if (unknown.empty()) unknown = std::move(reading.unknown);
     hops.push_back(reading.hop);
-    rest = rest.subspan(std::min(rest.size(), std::size_t{NLA_ALIGN(header.rtnh_len)}));
+    rest = rest.subspan(std::min(rest.size(), static_cast<std::size_t>(NLA_ALIGN(header.rtnh_len))));
   }
   return hops;
 }
