@@ -68,8 +68,8 @@ struct Agent {
   static constexpr bool kSpecRequired = false;
 
   struct PriorityRange {
-    std::uint32_t min = 1;
-    std::uint32_t max = 32765;
+    std::optional<std::uint32_t> min;  // 1 where none is given.
+    std::optional<std::uint32_t> max;  // 32765 where none is given: what stands before `main`.
 
     template <typename Self, typename Visitor>
     static void fields(Self& self, Visitor& visit) {

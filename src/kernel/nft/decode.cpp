@@ -45,8 +45,12 @@ class Decoder {
     return {};
   }
 
-  state::ObservedNft finish() {
-    if (!out_.table) return std::move(out_);
+  base::Result<state::ObservedNft> finish() {
+    if (!out_.table) {
+      if (sets_.empty() && chains_.empty()) return std::move(out_);
+      return base::fail(base::Fault::kernel, "nft listing: sets or chains without their table");
+    }
+    out_.table->own = std::move(own_);
     check_base();
     for (const auto& [name, chain] : chains_) decode_class(name, chain);
     resolve(sources_, out_.table->sources, NftClassKind::source);
@@ -108,7 +112,7 @@ class Decoder {
     const auto text = TRY(is_host ? element.string() : prefix["addr"].string());
     const auto address = TRY(net::Address::parse(text));
     const auto length = is_host ? address.bits() : TRY(prefix["len"].integer_between(0, address.bits()));
-    out_.table->own.insert(net::Prefix(address, static_cast<int>(length)));
+    own_.insert(net::Prefix(address, static_cast<int>(length)));
     return {};
   }
 
@@ -188,6 +192,7 @@ class Decoder {
   }
 
   state::ObservedNft out_;
+  std::set<net::Prefix> own_;
   std::set<std::string_view> sets_;
   std::map<std::string, Chain> chains_;
   Targets sources_;

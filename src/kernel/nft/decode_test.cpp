@@ -129,5 +129,12 @@ TEST(NftDecode, no_listing_is_an_error_and_never_an_empty_table) {
   }
 }
 
+TEST(NftDecode, a_set_without_its_table_is_an_error) {
+  const auto observed = decode_table(
+      R"({"nftables":[{"set":{"family":"inet","name":"own4","table":"iprule","type":"ipv4_addr","handle":5,"flags":["interval"],"elem":["10.0.0.1"]}}]})");
+  ASSERT_FALSE(observed);
+  EXPECT_THAT(observed.error().message(), testing::HasSubstr("without their table"));
+}
+
 }  // namespace
 }  // namespace kernel::nft
