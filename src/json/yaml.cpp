@@ -60,6 +60,7 @@ std::optional<std::string> as_integer(std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number, base);
   if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  if (negative && number > std::uint64_t{1} << 63U) return std::nullopt;  // No integer a reader would take.
   return (negative && number != 0 ? "-" : "") + std::to_string(number);
 }
 

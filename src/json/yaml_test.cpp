@@ -101,5 +101,10 @@ TEST(Yaml, text_that_is_not_utf8_is_refused_and_hangs_nothing) {
   }
 }
 
+TEST(Yaml, a_number_too_low_for_an_integer_is_a_decimal) {
+  EXPECT_EQ(from_yaml("-9999999999999999990").value().at(0), "-1e+19");
+  EXPECT_EQ(from_yaml("-9223372036854775808").value().at(0), "-9223372036854775808");
+}
+
 }  // namespace
 }  // namespace json
