@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "api.h"
+#include "testbed/relay.h"
 
 namespace api_test {
 namespace {
@@ -255,21 +256,97 @@ TEST_F(ReflectorTest, a_frozen_server_is_noticed_by_a_ping_and_followed_after_th
   EXPECT_EQ(watcher.time_travels(), 0);
 }
 
-TEST_F(ReflectorTest, a_kind_that_appears_later_is_noticed) {
-  const kube::Resource crds{"apiextensions.k8s.io", "v1", "customresourcedefinitions", false};
-  const kube::Resource things{"late.example", "v1", "things", false};
-  runtime::Signal changed;
-  kube::Reflector<std::string> reflector(*client_, things, decode, changed);
-  while (!reflector.latest()->trouble) ASSERT_TRUE(changed.wait({}, soon().deadline));
-  EXPECT_EQ(reflector.latest()->trouble->fault(), Fault::absent);
-  EXPECT_FALSE(reflector.latest()->complete);
-  ASSERT_OK(client_->create(crds, "", R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+class LateKindTest : public ReflectorTest {
+ protected:
+  static constexpr auto kKind = R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
     "metadata":{"name":"things.late.example"},"spec":{"group":"late.example","scope":"Cluster",
     "names":{"plural":"things","kind":"Thing"},"versions":[{"name":"v1","served":true,"storage":true,
-    "schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}})",
-                            soon()));
-  while (!reflector.latest()->complete) ASSERT_TRUE(changed.wait({}, base::SteadyClock().now() + kBound));
-  ASSERT_OK(client_->remove(crds, {"", "things.late.example"}, {}, soon()));
+    "schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}})";
+
+  template <typename Fact>
+  testing::AssertionResult sees(Fact fact) {
+    const auto until = base::SteadyClock().now() + kBound;
+    while (!fact(*reflector_.latest())) {
+      if (base::SteadyClock().now() > until) return testing::AssertionFailure() << "never seen";
+      (void)changed_.wait({}, std::min(until, base::SteadyClock().now() + 100ms));
+    }
+    return testing::AssertionSuccess();
+  }
+  static bool is_absent(const kube::View<std::string>& view) {
+    return view.trouble && view.trouble->fault() == Fault::absent;
+  }
+  // One that was deleted is in the way for some moments.
+  void create_kind() {
+    ASSERT_TRUE(testbed::eventually("the kind is made", kBound,
+                                    [&] { return client_->create(crds_, "", kKind, soon()).has_value(); }));
+  }
+  // A kind is served some moments after it was made.
+  void create_thing(const std::string& name) {
+    const std::string thing = fmt::format(
+        R"({{"apiVersion":"late.example/v1","kind":"Thing","metadata":{{"name":"{0}"}},"data":{{"value":"{0}"}}}})",
+        name);
+    ASSERT_TRUE(testbed::eventually("the kind is served", kBound,
+                                    [&] { return client_->create(things_, "", thing, soon()).has_value(); }));
+  }
+
+  const kube::Resource crds_{"apiextensions.k8s.io", "v1", "customresourcedefinitions", false};
+  const kube::Resource things_{"late.example", "v1", "things", false};
+  const kube::Key kind_{"", "things.late.example"};
+  runtime::Signal changed_;
+  kube::Reflector<std::string> reflector_{*client_, things_, decode, changed_};
+};
+
+TEST_F(LateKindTest, a_kind_that_appears_later_is_noticed) {
+  EXPECT_TRUE(sees(is_absent));
+  EXPECT_FALSE(reflector_.latest()->complete);
+  create_kind();
+  EXPECT_TRUE(sees([](const auto& view) { return view.complete; }));
+  ASSERT_OK(client_->remove(crds_, kind_, {}, soon()));
+}
+
+TEST_F(LateKindTest, a_kind_deleted_and_created_again_is_followed_on) {
+  const auto shows = [](const std::string& name) {
+    return [name](const kube::View<std::string>& view) {
+      return view.complete && view.objects.size() == 1 && view.objects.front()->value == name;
+    };
+  };
+  create_kind();
+  create_thing("first");
+  EXPECT_TRUE(sees(shows("first")));
+  ASSERT_OK(client_->remove(crds_, kind_, {}, soon()));
+  EXPECT_TRUE(sees(is_absent));
+  create_kind();
+  create_thing("second");
+  EXPECT_TRUE(sees(shows("second")));
+  ASSERT_OK(client_->remove(crds_, kind_, {}, soon()));
+}
+
+// Two servers on one storage, and one of them has not heard of the last changes: what it shows is the past.
+TEST_F(ReflectorTest, a_server_that_lags_behind_takes_nobody_back_in_time) {
+  testbed::Relay storage(cluster_.etcd_port());
+  const auto lagging = cluster_.add_api_server(storage.port());
+  ASSERT_OK(lagging);
+  testbed::Relay balancer(cluster_.port());
+  const auto client = connect(cluster_.kubeconfig(cluster_.user("admin", {"system:masters"}),
+                                                  fmt::format("https://127.0.0.1:{}", balancer.port())));
+  ASSERT_OK(put("a", "one"));
+  Watcher watcher(*client, ns_);
+  EXPECT_TRUE(watcher.sees({{"a", "one"}}));
+
+  storage.freeze();
+  ASSERT_OK(put("a", "two"));
+  ASSERT_OK(put("b", "new"));
+  EXPECT_TRUE(watcher.sees({{"a", "two"}, {"b", "new"}}));
+  balancer.lead_to(lagging->port);
+  EXPECT_TRUE(watcher.sees("the old server is gone", [](const auto& view) { return view.trouble.has_value(); }));
+  EXPECT_TRUE(watcher.sees("the lagging one serves", [](const auto& view) { return !view.trouble; }));
+  EXPECT_EQ(watcher.values(), (Values{{"a", "two"}, {"b", "new"}}));
+
+  storage.thaw();
+  ASSERT_OK(put("a", "three"));
+  EXPECT_TRUE(watcher.sees({{"a", "three"}, {"b", "new"}}));
+  EXPECT_EQ(watcher.time_travels(), 0);
+  lagging->part->kill();
 }
 
 }  // namespace

@@ -289,11 +289,13 @@ base::Result<std::string> Cluster::kubectl(std::vector<std::string> arguments, s
   return std::move(done.output);
 }
 
-base::Result<Cluster::SecondApiServer> Cluster::add_api_server() {
+base::Result<Cluster::SecondApiServer> Cluster::add_api_server(std::uint16_t etcd_port) {
   const std::uint16_t port = free_port();
-  Part& part = add_api_server_part(fmt::format("kube-apiserver-{}", port), port, {});
+  std::vector<std::string> flags;  // Of a flag given twice, the last counts.
+  if (etcd_port != 0) flags.push_back(fmt::format("--etcd-servers=http://127.0.0.1:{}", etcd_port));
+  Part& part = add_api_server_part(fmt::format("kube-apiserver-{}", port), port, flags);
   TRY(part.restart());
-  return SecondApiServer{.part = &part, .url = url_of(port)};
+  return SecondApiServer{.part = &part, .url = url_of(port), .port = port};
 }
 
 base::Status Cluster::compact() {

@@ -75,8 +75,11 @@ class Cluster {
   struct SecondApiServer {
     Part* part;
     std::string url;
+    std::uint16_t port;
   };
-  base::Result<SecondApiServer> add_api_server();  // On the same etcd; ready on return.
+  // On the same etcd, or on one that it reaches through another port (a Relay's); ready on return.
+  base::Result<SecondApiServer> add_api_server(std::uint16_t etcd_port = 0);
+  std::uint16_t etcd_port() const { return etcd_port_; }
 
   // Forgets all history in etcd. The API server's cache still has some, until it restarts: only then is an old
   // resourceVersion answered with 410.
