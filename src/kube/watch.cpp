@@ -1,5 +1,6 @@
 #include "kube/watch.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -12,6 +13,12 @@ using base::Fault;
 
 bool is_blank(char c) {
   return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+// Whether the quote at `at`, somewhere in a string, is part of it: an odd number of backslashes stands before it.
+bool is_escaped(std::string_view text, std::size_t at) {
+  const std::size_t before = text.find_last_not_of('\\', at - 1);
+  return (at - 1 - before) % 2 == 1;  // The string's own quote, if nothing else, is no backslash.
 }
 
 base::Result<Event::Type> parse_type(const json::Value& value) {
@@ -51,18 +58,21 @@ void Framer::feed(std::string_view bytes) {
 
 base::Result<std::optional<std::string_view>> Framer::next() {
   while (depth_ == 0 && seen_ < buffer_.size() && is_blank(buffer_[seen_])) start_ = ++seen_;
-  for (; seen_ < buffer_.size(); ++seen_) {
-    const char c = buffer_[seen_];
+  while (seen_ < buffer_.size()) {
     if (in_string_) {
-      in_string_ = escaped_ || c != '"';
-      escaped_ = !escaped_ && c == '\\';
-    } else if (c == '"') {
+      const std::size_t quote = std::min(buffer_.find('"', seen_), buffer_.size());
+      in_string_ = quote == buffer_.size() || is_escaped(buffer_, quote);
+      seen_ = std::min(quote + 1, buffer_.size());
+      continue;
+    }
+    const char c = buffer_[seen_++];
+    if (c == '"') {
       in_string_ = true;
     } else if (c == '{' || c == '[') {
       ++depth_;
     } else if ((c == '}' || c == ']') && depth_ > 0 && --depth_ == 0) {
-      const auto object = std::string_view(buffer_).substr(start_, seen_ + 1 - start_);
-      start_ = ++seen_;
+      const auto object = std::string_view(buffer_).substr(start_, seen_ - start_);
+      start_ = seen_;
       return object;
     }
     if (depth_ == 0) return fail(Fault::invalid, "the stream holds something that is no JSON object");

@@ -31,7 +31,6 @@ class Framer {
   std::size_t seen_ = 0;   // Up to here the state below is known.
   unsigned depth_ = 0;
   bool in_string_ = false;
-  bool escaped_ = false;
 };
 
 // The versions of one kind are numbers that grow; 0 is none.
