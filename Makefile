@@ -42,9 +42,9 @@ test-unit test-kernel test-api test-cluster: test-%: setup-test
 	@.ci/run-tests dev $*
 
 .PHONY: bench
-bench: setup-build ## Print what we promise about speed, peers beside us
+bench: setup-build ## Print what we promise about speed, peers beside us; BENCH=kernel: one group
 	@$(call build,release,bench)
-	build/release/bench/bench
+	build/release/bench/bench $(BENCH)
 
 .PHONY: fmt
 fmt: setup-test ## Lay out the sources with clang-format

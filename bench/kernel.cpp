@@ -1,6 +1,5 @@
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <linux/fib_rules.h>
@@ -14,7 +13,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "bench/measure.h"
-#include "bench/rules.h"
+#include "bench/samples.h"
 #include "kernel/engine.h"
 #include "lab/process.h"
 
@@ -27,13 +26,6 @@ using namespace std::chrono_literals;
 base::Status fresh_namespace() {
   if (::unshare(CLONE_NEWNET) != 0) return base::fail_errno("unshare", errno);
   return {};
-}
-
-template <typename Action>
-base::Result<double> timed(Action action) {
-  const auto start = std::chrono::steady_clock::now();
-  TRY(action());
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
 base::Result<double> ours(const state::NetState& desired) {
@@ -179,19 +171,18 @@ base::Result<double> raw_dump(const state::NetState& desired) {
 
 }  // namespace
 
-std::vector<Promise> kernel_promises() {
+Group kernel_group() {
   const state::NetState desired = many_rules(10'000);
-  return {
-      {.name = "kernel: 10,000 rules of one priority, from nothing",
-       .ours = [desired] { return ours(desired); },
-       .peer = Contender{"ip -batch", [desired] { return ip_batch(desired); }},
-       .limit = Contender{"raw netlink", [desired] { return raw_adds(desired); }},
-       .budget = 1.3},
-      {.name = "kernel: the same with nothing to do",
-       .ours = [desired] { return ours_again(desired); },
-       .limit = Contender{"raw dump", [desired] { return raw_dump(desired); }},
-       .budget = 1.5},
-  };
+  return {.name = "kernel",
+          .promises = {{.name = "10,000 rules of one priority, from nothing",
+                        .ours = [desired] { return ours(desired); },
+                        .peer = Contender{"ip -batch", [desired] { return ip_batch(desired); }},
+                        .limit = Contender{"raw netlink", [desired] { return raw_adds(desired); }},
+                        .budget = 1.3},
+                       {.name = "the same with nothing to do",
+                        .ours = [desired] { return ours_again(desired); },
+                        .limit = Contender{"raw dump", [desired] { return raw_dump(desired); }},
+                        .budget = 1.5}}};
 }
 
 }  // namespace bench

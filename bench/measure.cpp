@@ -1,8 +1,7 @@
 #include "bench/measure.h"
 
 #include <algorithm>
-
-#include <fmt/format.h>
+#include <cmath>
 
 namespace bench {
 namespace {
@@ -12,8 +11,19 @@ double median(std::vector<double> times) {
   return times[times.size() / 2];
 }
 
-std::string milliseconds(double time) {
-  return time > 0 ? fmt::format("{:.2f} ms", time) : "-";
+// The slope of the straight line nearest to the points in a plot with logarithmic axes.
+double fitted_exponent(const std::vector<std::uint32_t>& sizes, const std::vector<double>& times) {
+  const auto count = static_cast<double>(sizes.size());
+  double sum_x = 0;
+  double sum_y = 0;
+  double sum_xx = 0;
+  double sum_xy = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const double x = std::log(static_cast<double>(sizes[i]));
+    const double y = std::log(times[i]);
+    sum_x += x, sum_y += y, sum_xx += x * x, sum_xy += x * y;
+  }
+  return (count * sum_xy - sum_x * sum_y) / (count * sum_xx - sum_x * sum_x);
 }
 
 }  // namespace
@@ -27,7 +37,7 @@ base::Result<Line> measure(const Promise& promise, int rounds) {
     if (promise.peer) peer.push_back(TRY(promise.peer->work()));
     if (promise.limit) limit.push_back(TRY(promise.limit->work()));
   }
-  Line line{.name = promise.name, .ours = median(ours), .budget = promise.budget};
+  Line line{.name = promise.name, .ours = median(ours), .budget = promise.budget, .rounds = rounds};
   if (promise.peer) line.peer = promise.peer->name, line.peer_time = median(peer);
   if (promise.limit) line.limit = promise.limit->name, line.limit_time = median(limit);
   line.measure = promise.limit ? line.ours / line.limit_time : line.ours;
@@ -35,36 +45,18 @@ base::Result<Line> measure(const Promise& promise, int rounds) {
   return line;
 }
 
-std::string format_table(const std::vector<Line>& lines) {
-  std::string out =
-      fmt::format("{:52}{:>12}{:>26}{:>26}{:>9}{:>9}  {}\n", "", "ours", "peer", "limit", "ratio", "budget", "");
-  for (const Line& line : lines) {
-    const auto beside = [](const std::string& name, double time) {
-      return name.empty() ? std::string("-") : fmt::format("{} {}", name, milliseconds(time));
-    };
-    const bool is_ratio = !line.limit.empty();
-    out += fmt::format("{:52}{:>12}{:>26}{:>26}{:>9}{:>9}  {}\n", line.name, milliseconds(line.ours),
-                       beside(line.peer, line.peer_time), beside(line.limit, line.limit_time),
-                       is_ratio ? fmt::format("{:.2f}", line.measure) : "-",
-                       is_ratio ? fmt::format("{:.2f}", line.budget) : milliseconds(line.budget),
-                       line.kept() ? "ok" : "short");
+base::Result<GrowthLine> measure(const Growth& growth, int rounds) {
+  GrowthLine line{.name = growth.name,
+                  .sizes = {growth.least, growth.least * 2, growth.least * 4},
+                  .times = {},
+                  .expected = growth.expected};
+  for (const std::uint32_t size : line.sizes) {
+    double fastest = TRY(growth.work(size));
+    for (int round = 1; round < rounds; ++round) fastest = std::min(fastest, TRY(growth.work(size)));
+    line.times.push_back(fastest);
   }
-  return out;
-}
-
-std::string format_json(const std::vector<Line>& lines) {
-  std::string out = "[";
-  for (const Line& line : lines) {
-    const auto beside = [](const std::string& name, double time) {
-      return name.empty() ? std::string("null") : fmt::format(R"({{"name": "{}", "value": {}}})", name, time);
-    };
-    out += fmt::format(R"({}
-  {{"name": "{}", "unit": "ms", "better": "lower", "ours": {}, "peer": {}, "limit": {}, "ratio": {}, "budget": {}, "ok": {}, "spread": {}}})",
-                       out.size() > 1 ? "," : "", line.name, line.ours, beside(line.peer, line.peer_time),
-                       beside(line.limit, line.limit_time), line.limit.empty() ? 0 : line.measure, line.budget,
-                       line.kept(), line.spread);
-  }
-  return out + "\n]\n";
+  line.exponent = fitted_exponent(line.sizes, line.times);
+  return line;
 }
 
 }  // namespace bench

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -12,6 +14,13 @@ namespace bench {
 // One way to do the work: how long one go at it takes, in milliseconds. Preparation is not part of the time.
 using Work = std::function<base::Result<double>()>;
 
+template <typename Action>
+base::Result<double> timed(Action action) {
+  const auto start = std::chrono::steady_clock::now();
+  TRY(action());
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
 struct Contender {
   std::string name;
   Work work;
@@ -19,12 +28,31 @@ struct Contender {
 
 // One promise: our time, beside a peer's and beside what the kernel allows at best, in the same run.
 struct Promise {
-  std::string name;  // "kernel: 10,000 rules from nothing"
+  std::string name;  // "10,000 rules from nothing"
   Work ours;
   std::optional<Contender> peer = {};
   std::optional<Contender> limit = {};
   double budget = 0;  // Times the limit's time where there is a limit, else milliseconds.
 };
+
+// How the cost of some work grows with its size.
+struct Growth {
+  std::string name;
+  std::uint32_t least = 0;  // Measured at n, 2n and 4n.
+  double expected = 1;      // 1: in proportion, 2: with the square.
+  std::function<base::Result<double>(std::uint32_t n)> work;
+};
+
+struct Group {
+  std::string name;
+  std::vector<Promise> promises;
+  std::vector<Growth> growth = {};
+};
+
+// The groups, in the order of the table.
+Group decode_group();
+Group plan_group();
+Group kernel_group();
 
 struct Line {
   std::string name;
@@ -36,17 +64,21 @@ struct Line {
   double measure = 0;  // What the budget speaks of.
   double budget = 0;
   double spread = 0;  // Slowest of ours over its median.
+  int rounds = 0;
 
   bool kept() const { return measure <= budget; }
 };
 
+struct GrowthLine {
+  std::string name;
+  std::vector<std::uint32_t> sizes;
+  std::vector<double> times;  // Milliseconds, the fastest of all rounds: growth is about the work, not the machine.
+  double expected = 0;
+  double exponent = 0;  // Of the curve through these points.
+};
+
 // Interleaves all contenders round by round, so that what else the machine does hits them alike.
 base::Result<Line> measure(const Promise& promise, int rounds);
-
-std::string format_table(const std::vector<Line>& lines);
-std::string format_json(const std::vector<Line>& lines);
-
-std::vector<Promise> plan_promises();
-std::vector<Promise> kernel_promises();
+base::Result<GrowthLine> measure(const Growth& growth, int rounds);
 
 }  // namespace bench

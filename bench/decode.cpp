@@ -1,0 +1,63 @@
+#include <fmt/format.h>
+
+#include "api/service.h"
+#include "bench/measure.h"
+#include "bench/samples.h"
+#include "json/reader.h"
+#include "kube/watch.h"
+
+namespace bench {
+namespace {
+
+std::string watch_of(std::uint32_t services) {
+  std::string stream;
+  for (std::uint32_t i = 0; i < services; ++i) {
+    stream += fmt::format(R"({{"type":"ADDED","object":{}}})", service_json(i)) + "\n";
+  }
+  return stream;
+}
+
+// From the bytes of a watch to what we keep of each object.
+base::Result<double> decode_watch(std::uint32_t services) {
+  const std::string stream = watch_of(services);
+  return timed([&]() -> base::Status {
+    kube::Framer framer;
+    json::Reader reader;
+    framer.feed(stream);
+    std::uint32_t kept = 0;
+    while (const auto document = TRY(framer.next())) {
+      const auto event = TRY(kube::decode_event(reader, *document));
+      const auto service = TRY(api::decode_service(event.object));
+      kept += service.vips.size() == 1 ? 1U : 0U;
+    }
+    if (kept != services) return base::fail(base::Fault::bug, "not every Service was decoded");
+    return {};
+  });
+}
+
+// The same bytes, looked at once: whatever reads them cannot be faster.
+base::Result<double> touch(std::uint32_t services) {
+  const std::string stream = watch_of(services);
+  return timed([&]() -> base::Status {
+    json::Reader reader;
+    std::size_t start = 0;
+    for (std::size_t end = stream.find('\n'); end != std::string::npos; end = stream.find('\n', start)) {
+      TRY(reader.parse(std::string_view(stream).substr(start, end - start)));
+      start = end + 1;
+    }
+    return {};
+  });
+}
+
+}  // namespace
+
+Group decode_group() {
+  return {.name = "decode",
+          .promises = {{.name = "10,000 Services from a watch",
+                        .ours = [] { return decode_watch(10'000); },
+                        .limit = Contender{"parse only", [] { return touch(10'000); }},
+                        .budget = 4}},
+          .growth = {{.name = "n Services from a watch", .least = 5'000, .expected = 1, .work = decode_watch}}};
+}
+
+}  // namespace bench

@@ -1,0 +1,98 @@
+#include "bench/report.h"
+
+#include <sys/utsname.h>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "base/version.h"
+#include "json/writer.h"
+
+namespace bench {
+namespace {
+
+std::string milliseconds(double time) {
+  return time > 0 ? fmt::format("{:.2f} ms", time) : "-";
+}
+
+std::string beside(const std::string& name, double time) {
+  return name.empty() ? std::string("-") : fmt::format("{} {}", name, milliseconds(time));
+}
+
+void append_line(std::string& out, const std::string& group, const Line& line) {
+  const bool is_ratio = !line.limit.empty();
+  out += fmt::format("{:52}{:>12}{:>26}{:>26}{:>9}{:>9}  {}\n", fmt::format("{}: {}", group, line.name),
+                     milliseconds(line.ours), beside(line.peer, line.peer_time), beside(line.limit, line.limit_time),
+                     is_ratio ? fmt::format("{:.2f}", line.measure) : "-",
+                     is_ratio ? fmt::format("{:.2f}", line.budget) : milliseconds(line.budget),
+                     line.kept() ? "ok" : "short");
+}
+
+void append_growth(std::string& out, const std::string& group, const GrowthLine& line) {
+  out += fmt::format("{:52}", fmt::format("{}: {}", group, line.name));
+  for (std::size_t i = 0; i < line.sizes.size(); ++i) {
+    out += fmt::format("{:>26}", fmt::format("n = {}: {}", line.sizes[i], milliseconds(line.times[i])));
+  }
+  out += fmt::format("  n^{:.2f}, expected n^{:.2f}\n", line.exponent, line.expected);
+}
+
+// JSON has no word for what is not a number.
+std::string number(double value) {
+  return fmt::format("{:.6g}", value);
+}
+
+std::string json_of(const std::string& name, double value) {
+  if (name.empty()) return "null";
+  return json::object([&](json::Object& out) {
+    out.put("name", name);
+    out.put_json("value", number(value));
+  });
+}
+
+}  // namespace
+
+Machine this_machine() {
+  utsname system{};
+  (void)::uname(&system);
+  return {.kernel = system.release, .cpus = std::thread::hardware_concurrency(), .commit = base::version_text("bench")};
+}
+
+std::string format_table(const std::vector<GroupReport>& reports) {
+  std::string out = fmt::format("{:52}{:>12}{:>26}{:>26}{:>9}{:>9}\n", "", "ours", "peer", "limit", "ratio", "budget");
+  for (const GroupReport& report : reports) {
+    for (const Line& line : report.lines) append_line(out, report.name, line);
+  }
+  out += "\nGrowth\n";
+  for (const GroupReport& report : reports) {
+    for (const GrowthLine& line : report.growth) append_growth(out, report.name, line);
+  }
+  return out;
+}
+
+std::string format_json(const std::vector<GroupReport>& reports, const Machine& machine) {
+  std::string out = "[";
+  for (const GroupReport& report : reports) {
+    for (const Line& line : report.lines) {
+      out += out.size() > 1 ? ",\n  " : "\n  ";
+      out += json::object([&](json::Object& object) {
+        object.put("name", fmt::format("{}: {}", report.name, line.name));
+        object.put("unit", "ms");
+        object.put("better", "lower");
+        object.put_json("ours", number(line.ours));
+        object.put_json("peer", json_of(line.peer, line.peer_time));
+        object.put_json("limit", json_of(line.limit, line.limit_time));
+        object.put_json("ratio", line.limit.empty() ? "null" : number(line.measure));
+        object.put_json("budget", number(line.budget));
+        object.put("ok", line.kept());
+        object.put("rounds", line.rounds);
+        object.put_json("spread", number(line.spread));
+        object.put("kernel", machine.kernel);
+        object.put("cpus", machine.cpus);
+        object.put("commit", machine.commit);
+      });
+    }
+  }
+  return out + "\n]\n";
+}
+
+}  // namespace bench
