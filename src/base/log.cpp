@@ -7,10 +7,13 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/log_encoding.h"
+
 namespace base::log {
 namespace {
 
 std::atomic<Level> threshold{Level::info};
+std::atomic<Encoding> encoding{Encoding::json};
 
 std::string_view name(Level level) {
   switch (level) {
@@ -24,6 +27,20 @@ std::string_view name(Level level) {
       return "error";
   }
   return "error";
+}
+
+std::string_view console_name(Level level) {
+  switch (level) {
+    case Level::debug:
+      return "DEBUG";
+    case Level::info:
+      return "INFO";
+    case Level::warning:
+      return "WARN";
+    case Level::error:
+      return "ERROR";
+  }
+  return "ERROR";
 }
 
 void append_string(std::string& line, std::string_view text) {
@@ -53,6 +70,15 @@ void append_string(std::string& line, std::string_view text) {
   line += '"';
 }
 
+void append_fields(std::string& line, std::initializer_list<Field> fields, std::string_view before_first) {
+  for (const Field& field : fields) {
+    line += &field == fields.begin() ? before_first : ",";
+    append_string(line, field.name);
+    line += ':';
+    append_string(line, field.value);
+  }
+}
+
 std::string now() {
   const auto time = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
   const auto millis = time.time_since_epoch() % std::chrono::seconds(1);
@@ -61,7 +87,8 @@ std::string now() {
 
 void write(Level level, std::string_view message, std::initializer_list<Field> fields) {
   if (level < threshold.load(std::memory_order_relaxed)) return;
-  std::string line = format_line(level, now(), message, fields);
+  const auto format = encoding.load(std::memory_order_relaxed) == Encoding::json ? format_line : format_console_line;
+  std::string line = format(level, now(), message, fields);
   line += '\n';
   // One write is one line, whole. A full or closed pipe loses lines and never delays the caller's work for long.
   (void)!::write(STDERR_FILENO, line.data(), line.size());
@@ -76,6 +103,10 @@ Result<Level> parse_level(std::string_view text) {
   return fail(Fault::invalid, fmt::format("log level \"{}\": use debug, info, warning or error", text));
 }
 
+void set_encoding(Encoding chosen) {
+  encoding.store(chosen, std::memory_order_relaxed);
+}
+
 void set_level(Level level) {
   threshold.store(level, std::memory_order_relaxed);
 }
@@ -84,12 +115,16 @@ std::string format_line(Level level, std::string_view time, std::string_view mes
                         std::initializer_list<Field> fields) {
   std::string line = fmt::format(R"({{"time":"{}","level":"{}","msg":)", time, name(level));
   append_string(line, message);
-  for (const Field& field : fields) {
-    line += ',';
-    append_string(line, field.name);
-    line += ':';
-    append_string(line, field.value);
-  }
+  append_fields(line, fields, ",");
+  line += '}';
+  return line;
+}
+
+std::string format_console_line(Level level, std::string_view time, std::string_view message,
+                                std::initializer_list<Field> fields) {
+  std::string line = fmt::format("{}\t{}\t{}", time, console_name(level), message);
+  if (fields.size() == 0) return line;
+  append_fields(line, fields, "\t{");
   line += '}';
   return line;
 }
