@@ -304,8 +304,8 @@ TEST_F(ElectorStep, release_gives_up_the_claim_in_the_version_last_written) {
 TEST_F(ElectorStep, attempts_to_acquire_are_spread_and_renewals_are_not) {
   elector_.saw(of_other(), at(0));
   const auto until = expect<Elector::Wait>(0).until;
-  EXPECT_GE(until, at(2));
-  EXPECT_LE(until, at(4.4));
+  EXPECT_GE(until, at(1));
+  EXPECT_LE(until, at(1.5));
   Elector second("second", {}, 2);
   second.saw(of_other(), at(0));
   EXPECT_NE(std::get<Elector::Wait>(second.next(at(0), "now")).until, until);
