@@ -1,25 +1,140 @@
-// iprule-controller: the cluster's side of the operator.
-#include <filesystem>
+// iprule-controller: the cluster's side of the operator. Its flags are those of the old project's manager.
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <map>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "base/log.h"
+#include "base/log_encoding.h"
+#include "base/nearest_word.h"
 #include "base/version.h"
-#include "controller/service_rules.h"
-#include "kube/client.h"
+#include "controller/options.h"
+#include "controller/process.h"
 #include "kube/config.h"
 #include "runtime/shutdown.h"
 
 namespace {
 
-base::Status run(const std::filesystem::path& kubeconfig) {
+constexpr int kUsage = 2;
+
+// What the zap logger of the old project takes. Lines have one form of time and no stack traces here; those two flags
+// are read so that old command lines work.
+struct ZapFlags {
+  bool devel = false;
+  std::string encoder;
+  std::string level;
+  std::string stacktrace_level;
+  std::string time_encoding;
+};
+
+// Read so that old command lines work: there is no webhook, and HTTP/2 is never served.
+struct UnusedFlags {
+  std::string webhook_cert_path;
+  std::string webhook_cert_name;
+  std::string webhook_cert_key;
+  bool enable_http2 = false;
+};
+
+bool is_verbosity(const std::string& text) {
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() && number > 0;
+}
+
+std::string check_level(const std::string& text) {
+  static const std::vector<std::string> kWords = {"debug", "info", "warning", "error", "panic"};
+  if (std::ranges::find(kWords, text) != kWords.end() || is_verbosity(text)) return "";
+  return fmt::format("\"{}\" is none of debug, info, warning, error, panic or a number above 0", text);
+}
+
+void add_zap_flags(CLI::App& app, ZapFlags& zap) {
+  app.add_flag("--zap-devel", zap.devel, "Lines for people, and debug ones too");
+  app.add_option("--zap-encoder", zap.encoder, "json (the default) or console")
+      ->check(CLI::IsMember({"json", "console"}));
+  app.add_option("--zap-log-level", zap.level,
+                 "debug, info (the default), warning, error, panic, or a number for debug")
+      ->check(check_level);
+  app.add_option("--zap-stacktrace-level", zap.stacktrace_level, "Accepted, without effect")
+      ->check(CLI::IsMember({"info", "error", "panic"}));
+  app.add_option("--zap-time-encoding", zap.time_encoding, "Accepted, without effect: times are RFC 3339")
+      ->check(CLI::IsMember({"epoch", "millis", "nano", "iso8601", "rfc3339", "rfc3339nano"}));
+}
+
+void add_flags(CLI::App& app, controller::Options& options) {
+  app.add_option("--kubeconfig", options.kubeconfig,
+                 "Kubeconfig file; without it KUBECONFIG or the pod's account counts");
+  app.add_option("--health-probe-bind-address", options.probe_address, "Where /healthz and /readyz answer; 0: nowhere")
+      ->capture_default_str();
+  app.add_option("--metrics-bind-address", options.metrics_address, "Where /metrics answers; 0: nowhere")
+      ->capture_default_str();
+  app.add_flag("--metrics-secure", options.metrics_secure,
+               "Metrics over HTTPS, for callers with the right to get /metrics (default true)");
+  app.add_option("--metrics-cert-path", options.metrics_cert_path,
+                 "Folder with the metrics certificate; without it one is made");
+  app.add_option("--metrics-cert-name", options.metrics_cert_name, "File of the certificate")->capture_default_str();
+  app.add_option("--metrics-cert-key", options.metrics_cert_key, "File of its key")->capture_default_str();
+  app.add_flag("--leader-elect", options.leader_elect, "Of several controllers let one work");
+}
+
+void add_unused_flags(CLI::App& app, UnusedFlags& unused) {
+  constexpr const char* kHelp = "Accepted, without effect: there is no webhook";
+  app.add_option("--webhook-cert-path", unused.webhook_cert_path, kHelp);
+  app.add_option("--webhook-cert-name", unused.webhook_cert_name, kHelp);
+  app.add_option("--webhook-cert-key", unused.webhook_cert_key, kHelp);
+  app.add_flag("--enable-http2", unused.enable_http2, "Accepted, without effect: HTTP/1.1 is served");
+}
+
+void set_up_log(const ZapFlags& zap) {
+  using base::log::Encoding;
+  using base::log::Level;
+  const std::string encoder = zap.encoder.empty() && zap.devel ? "console" : zap.encoder;
+  base::log::set_encoding(encoder == "console" ? Encoding::console : Encoding::json);
+  const std::map<std::string, Level> levels = {{"", zap.devel ? Level::debug : Level::info},
+                                               {"debug", Level::debug},
+                                               {"info", Level::info},
+                                               {"warning", Level::warning},
+                                               {"error", Level::error},
+                                               {"panic", Level::error}};
+  const auto named = levels.find(zap.level);
+  base::log::set_level(named != levels.end() ? named->second : Level::debug);
+}
+
+// Go programs take -flag for --flag.
+std::vector<std::string> arguments(int argc, char** argv) {
+  std::vector<std::string> out(argv + 1, argv + argc);
+  for (std::string& word : out) {
+    if (word.size() > 2 && word[0] == '-' && word[1] != '-') word.insert(0, "-");
+  }
+  std::ranges::reverse(out);  // As the parser takes them.
+  return out;
+}
+
+void tell_unknown(const CLI::App& app, std::string word) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const auto& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  word = word.substr(0, word.find('='));
+  const std::string nearest = base::nearest_word(word, known);
+  fmt::print(stderr, "{}: unknown flag \"{}\"{}\n", app.get_name(), word,
+             nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest));
+}
+
+std::string environment(const char* name) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read at start, nobody sets any.
+  return value == nullptr ? "" : value;
+}
+
+base::Status run(const controller::Options& options) {
   runtime::Shutdown shutdown;
-  const auto config = TRY(kube::load_config(kubeconfig, "", kube::Environment::of_process()));
-  const auto client =
-      TRY(kube::Client::connect(config, {.user_agent = "iprule-controller/" + std::string(base::version())}));
+  const auto config = TRY(kube::load_config(options.kubeconfig, "", kube::Environment::of_process()));
   base::log::info("started", {{"version", base::version_text("iprule-controller")}});
-  controller::ServiceRules(*client).run(shutdown.token());
+  TRY(controller::run(options, config, shutdown.token()));
   base::log::info("stopped");
   return {};
 }
@@ -27,17 +142,27 @@ base::Status run(const std::filesystem::path& kubeconfig) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Publishes the rules that nodes should have", "iprule-controller");
-  std::filesystem::path kubeconfig;
+  controller::Options options{.ns = environment("POD_NAMESPACE")};
+  ZapFlags zap;
+  UnusedFlags unused;
+  CLI::App app("Publishes the rules that nodes should have, and runs the agents", "iprule-controller");
   app.set_version_flag("--version", base::version_text("iprule-controller"));
-  app.add_option("--kubeconfig", kubeconfig, "Kubeconfig file; without it KUBECONFIG or the pod's account counts");
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // As Go's flags do.
+  add_flags(app, options);
+  add_zap_flags(app, zap);
+  add_unused_flags(app, unused);
   try {
-    app.parse(argc, argv);
+    app.parse(arguments(argc, argv));
+  } catch (const CLI::ExtrasError&) {
+    const auto rest = app.remaining();
+    tell_unknown(app, rest.empty() ? "" : rest.front());
+    return kUsage;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return app.exit(error) == 0 ? 0 : kUsage;
   }
 
-  if (const auto done = run(kubeconfig); !done) {
+  set_up_log(zap);
+  if (const auto done = run(options); !done) {
     base::log::error("cannot run", {{"reason", done.error().message()}});
     return 1;
   }

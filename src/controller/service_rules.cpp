@@ -6,6 +6,7 @@
 
 #include "api/kinds.h"
 #include "base/log.h"
+#include "controller/waiting.h"
 #include "json/reader.h"
 #include "kube/watch.h"
 #include "meta/meta.h"
@@ -16,6 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kRequestTime = 30s;
+constexpr auto kEcho = 50ms;                       // For the watch to bring what we wrote.
 constexpr auto kResync = std::chrono::minutes(5);  // The backstop; everything else is told by watches.
 
 kube::Resource resource_of(std::string_view plural) {
@@ -55,19 +57,11 @@ ServiceRules::ServiceRules(kube::Client& client)
       services_(client, {.group = "", .version = "v1", .plural = "services"}, api::decode_service, changed_),
       nodes_(client, {.group = "", .version = "v1", .plural = "nodes", .namespaced = false}, api::decode_node,
              changed_),
-      configs_(client, configs(), api::decode_iprule_config, changed_),
-      backoff_(50ms, 30s, kube::random_seed()) {}
+      configs_(client, configs(), api::decode_iprule_config, changed_) {}
 
-void ServiceRules::run(std::stop_token stop) {
-  while (!stop.stop_requested()) {
-    std::chrono::milliseconds wait = kResync;
-    if (pass(stop)) {
-      backoff_.reset();
-    } else {
-      wait = backoff_.next();
-    }
-    (void)changed_.wait(stop, std::chrono::steady_clock::now() + wait);  // Whatever ended the wait: look again.
-  }
+std::optional<std::string> ServiceRules::waiting_for() const {
+  return first_of({incomplete("iprules", *rules_.latest()), incomplete("services", *services_.latest()),
+                   incomplete("nodes", *nodes_.latest()), incomplete("ipruleconfigs", *configs_.latest())});
 }
 
 std::vector<intent::Write> ServiceRules::decide() const {
@@ -96,23 +90,26 @@ bool ServiceRules::sees_own_writes() const {
   return configs_.latest()->version >= last_write_ || std::chrono::steady_clock::now() - last_write_at_ > 5s;
 }
 
-bool ServiceRules::pass(std::stop_token stop) {
-  if (!sees_own_writes()) return false;
-  bool all_well = true;
+base::Result<kube::Next> ServiceRules::reconcile(std::stop_token stop) {
+  if (!sees_own_writes()) return kube::Next::after(kEcho);
+  int failed = 0;
   for (const intent::Write& one : decide()) {
-    if (stop.stop_requested()) return true;
+    if (stop.stop_requested()) return kube::Next::on_change();
     const auto written = write(one, stop);
     if (written) {
       base::log::info("wrote IPRuleConfig",
                       {{"step", std::string(intent::text(one.step))}, {"name", one.object.meta.name}});
     } else {
-      all_well = false;  // The others do not depend on it.
+      ++failed;  // The others do not depend on it.
       base::log::warning("could not write IPRuleConfig", {{"step", std::string(intent::text(one.step))},
                                                           {"name", one.object.meta.name},
                                                           {"reason", written.error().message()}});
     }
   }
-  return all_well;
+  if (failed > 0 && !stop.stop_requested()) {
+    return base::fail(base::Fault::unavailable, fmt::format("{} writes failed", failed));
+  }
+  return kube::Next::after(kResync);
 }
 
 base::Status ServiceRules::write(const intent::Write& write, std::stop_token stop) {

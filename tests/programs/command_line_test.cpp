@@ -50,6 +50,31 @@ TEST(CommandLine, a_kubeconfig_that_is_not_there_is_named) {
   }
 }
 
+TEST(CommandLine, the_controller_names_the_flag_that_was_meant) {
+  const auto done = run({IPRULE_CONTROLLER, "--leader-elct=true"});
+  EXPECT_EQ(done.exit.code, 2);
+  EXPECT_EQ(done.errors, "iprule-controller: unknown flag \"--leader-elct\"; did you mean \"--leader-elect\"?\n");
+}
+
+// Every flag of the old project's manager, as its manifests and Go's flag package allow to write them.
+TEST(CommandLine, the_controller_takes_every_flag_of_the_old_project) {
+  const auto done =
+      run({IPRULE_CONTROLLER, "--metrics-bind-address=:8443", "--health-probe-bind-address", ":8081", "-leader-elect",
+           "--metrics-secure=false", "--metrics-cert-path=/c", "--metrics-cert-name=a", "--metrics-cert-key=b",
+           "--webhook-cert-path=/w", "--webhook-cert-name=a", "--webhook-cert-key=b", "--enable-http2=false",
+           "--zap-devel=false", "--zap-encoder=console", "--zap-log-level=5", "--zap-stacktrace-level=error",
+           "--zap-time-encoding=rfc3339", "-kubeconfig=/nonexistent/config"});
+  EXPECT_EQ(done.exit.code, 1);
+  EXPECT_THAT(done.errors, HasSubstr("\tERROR\tcannot run\t{\"reason\":\"/nonexistent/config: no such file\"}"));
+}
+
+TEST(CommandLine, a_log_level_that_does_not_exist_names_the_flag_and_the_choices) {
+  const auto done = run({IPRULE_CONTROLLER, "--zap-log-level=loud"});
+  EXPECT_EQ(done.exit.code, 2);
+  EXPECT_THAT(done.errors, HasSubstr("--zap-log-level"));
+  EXPECT_THAT(done.errors, HasSubstr("\"loud\" is none of debug"));
+}
+
 TEST(CommandLine, a_folder_that_is_not_there_is_named) {
   const auto done = run({IPRULE_AGENT, "standalone", "/nonexistent/folder"});
   EXPECT_EQ(done.exit.code, 1);

@@ -1,0 +1,31 @@
+#include "controller/job_loop.h"
+
+#include <thread>
+
+namespace controller {
+namespace {
+
+constexpr const char* kEverything = "everything";
+
+}  // namespace
+
+JobLoop::JobLoop(const Names& names, runtime::Signal& changed, Reconcile reconcile, metrics::Registry& registry)
+    : metrics_(registry, names.controller, names.old),
+      changed_(changed),
+      controller_(
+          {.name = names.controller},
+          [reconcile = std::move(reconcile)](const kube::WorkKey&, std::stop_token stop) { return reconcile(stop); },
+          [this](kube::Outcome outcome, base::Duration took) { metrics_.passed(outcome, took); }) {
+  registry.before_text([this] { metrics_.set_queue(controller_.queue().counts(), controller_.active_workers()); });
+}
+
+void JobLoop::run(std::stop_token stop) {
+  const std::jthread feeder([this, stop] {
+    do {
+      controller_.queue().add(kEverything);
+    } while (changed_.wait(stop));
+  });
+  controller_.run(stop);
+}
+
+}  // namespace controller

@@ -1,0 +1,61 @@
+#include "controller/job_metrics.h"
+
+#include <vector>
+
+namespace controller {
+namespace {
+
+using kube::Outcome;
+
+// controller-runtime's.
+const std::vector<double> kBounds = {0.005, 0.01, 0.025, 0.05, 0.1,  0.15, 0.2,  0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6,
+                                     0.7,   0.8,  0.9,   1,    1.25, 1.5,  1.75, 2,    2.5, 3,    3.5, 4,    4.5, 5,
+                                     6,     7,    8,     9,    10,   15,   20,   25,   30,  40,   50,  60};
+// The old project's.
+const std::vector<double> kOldBounds = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
+
+}  // namespace
+
+JobMetrics::JobMetrics(metrics::Registry& registry, const std::string& name, const std::string& old_name)
+    : errors_(
+          registry.counter("controller_runtime_reconcile_errors_total", "Passes that failed.", {{"controller", name}})),
+      time_(registry.histogram("controller_runtime_reconcile_time_seconds", "How long passes took.", kBounds,
+                               {{"controller", name}})),
+      active_(registry.gauge("controller_runtime_active_workers", "Passes under way.", {{"controller", name}})),
+      depth_(registry.gauge("workqueue_depth", "Keys that wait for a worker.", {{"name", name}})),
+      adds_(registry.counter("workqueue_adds_total", "Keys that were queued.", {{"name", name}})),
+      retries_(registry.counter("workqueue_retries_total", "Keys that were queued again after a failure.",
+                                {{"name", name}})),
+      old_total_(registry.counter("iprule_operator_reconcile_total", "Passes.", {{"controller", old_name}})),
+      old_errors_(registry.counter("iprule_operator_reconcile_errors_total", "Passes that failed.",
+                                   {{"controller", old_name}})),
+      old_time_(registry.histogram("iprule_operator_reconcile_duration_seconds", "How long passes took.", kOldBounds,
+                                   {{"controller", old_name}})) {
+  for (const Outcome outcome : {Outcome::success, Outcome::error, Outcome::requeue, Outcome::requeue_after}) {
+    results_.emplace(outcome, registry.counter("controller_runtime_reconcile_total", "Passes by their outcome.",
+                                               {{"controller", name}, {"result", std::string(kube::text(outcome))}}));
+  }
+  registry
+      .gauge("controller_runtime_max_concurrent_reconciles", "Passes that may be under way at once.",
+             {{"controller", name}})
+      .set(1);
+}
+
+void JobMetrics::passed(Outcome outcome, base::Duration took) const {
+  results_.at(outcome).add();
+  time_.observe(took);
+  old_total_.add();
+  old_time_.observe(took);
+  if (outcome != Outcome::error) return;
+  errors_.add();
+  old_errors_.add();
+}
+
+void JobMetrics::set_queue(const kube::WorkSchedule::Counts& counts, int active_workers) const {
+  depth_.set(static_cast<double>(counts.ready));
+  adds_.raise_to(static_cast<double>(counts.adds));
+  retries_.raise_to(static_cast<double>(counts.retries));
+  active_.set(active_workers);
+}
+
+}  // namespace controller

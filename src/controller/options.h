@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace controller {
+
+// What the command line says; names and defaults are those of the old project.
+struct Options {
+  std::filesystem::path kubeconfig;  // Empty: KUBECONFIG, or the pod's account.
+
+  std::string probe_address = ":8081";  // "0": none.
+  std::string metrics_address = "0";    // "0": none.
+  bool metrics_secure = true;           // HTTPS, and only for callers whom the API server lets.
+  std::filesystem::path metrics_cert_path;
+  std::string metrics_cert_name = "tls.crt";
+  std::string metrics_cert_key = "tls.key";
+
+  bool leader_elect = false;
+  std::string ns;  // Where the controller runs and the Lease is; empty: what the kubeconfig or the pod's account says.
+};
+
+}  // namespace controller

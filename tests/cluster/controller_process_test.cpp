@@ -1,0 +1,182 @@
+// The controller as a process in a cluster: who leads, what probes say, who may read metrics.
+#include <chrono>
+#include <csignal>
+#include <string>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "install.h"
+#include "testbed/eventually.h"
+#include "testbed/pki.h"
+#include "testbed/temp_folder.h"
+
+namespace {
+
+using namespace std::chrono_literals;
+using install::Controller;
+using install::kubectl;
+using testbed::eventually;
+using testing::HasSubstr;
+
+constexpr auto kBound = 60s;
+const std::string kLeads = "leader_election_master_status{name=\"fed43742.brtrm.dev\"}";
+
+// A rule and a Service inside it; the controller that works publishes one object for them.
+void publish(const std::string& name, int number) {
+  kubectl({"apply", "-f", "-"}, fmt::format(R"(
+apiVersion: api.operator.brtrm.dev/v1alpha1
+kind: IPRule
+metadata: {{name: {0}}}
+spec: {{cidrs: [203.0.113.{1}/32], table: 100, priority: 1000}}
+---
+apiVersion: v1
+kind: Service
+metadata: {{name: {0}, namespace: default}}
+spec: {{type: LoadBalancer, ports: [{{port: 80}}]}}
+)",
+                                            name, number));
+  kubectl({"patch", "service", name, "--subresource=status", "--type=merge", "-p",
+           fmt::format(R"({{"status":{{"loadBalancer":{{"ingress":[{{"ip":"203.0.113.{}"}}]}}}}}})", number)});
+}
+
+testing::AssertionResult is_published(const std::string& name) {
+  const std::string address = kubectl({"get", "service", name, "-o", "jsonpath={.spec.clusterIP}"});
+  return eventually(name + " is published", kBound, [&] {
+    return kubectl({"get", "ipruleconfigs", "-o", "jsonpath={.items[*].spec.serviceIP}"}).contains(address);
+  });
+}
+
+class TwoControllers : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(eventually("one leads", kBound, [&] { return leads(first_) || leads(second_); }));
+    if (leads(second_)) std::swap(first_, second_);
+    ASSERT_TRUE(eventually("the other is ready", kBound, [&] { return second_.probe("/readyz").status == 200; }));
+    EXPECT_FALSE(leads(second_));
+  }
+  void TearDown() override {
+    kubectl({"delete", "iprules", "--all"});
+    kubectl({"delete", "services", "--selector=!component", "--namespace=default"});
+    if (!HasFailure()) return;
+    fmt::print(stderr, "--- first\n{}\n--- second\n{}\n", first_.process.errors(), second_.process.errors());
+  }
+
+  static bool leads(const Controller& controller) { return controller.metric(kLeads) == 1; }
+
+  Controller first_ = install::start_controller({"--leader-elect"});
+  Controller second_ = install::start_controller({"--leader-elect"});
+};
+
+TEST_F(TwoControllers, D53_a_stopped_leader_hands_over_at_once_and_the_other_goes_on) {
+  publish("before", 1);
+  ASSERT_TRUE(is_published("before"));
+  const auto start = base::SteadyClock().now();
+  first_.process.signal(SIGTERM);
+  ASSERT_TRUE(eventually("the other leads", 10s, [&] { return leads(second_); }))
+      << "2 s, five times on a busy machine";
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(base::SteadyClock().now() - start);
+  fmt::print("hand-over after SIGTERM: {} ms\n", took.count());
+  const auto ended = first_.process.wait_exit(kBound);
+  ASSERT_TRUE(ended) << ended.error().message();
+  EXPECT_TRUE(ended->ok()) << ended->text();
+  EXPECT_THAT(first_.process.errors(), HasSubstr("lease released"));
+  publish("after", 2);
+  EXPECT_TRUE(is_published("after"));
+}
+
+TEST_F(TwoControllers, C1_a_leader_that_was_paused_ends_when_it_wakes_and_the_other_goes_on) {
+  first_.process.signal(SIGSTOP);
+  ASSERT_TRUE(eventually("the other leads", 100s, [&] { return leads(second_); }));
+  publish("meanwhile", 3);
+  ASSERT_TRUE(is_published("meanwhile"));
+  const std::string before = kubectl({"get", "ipruleconfigs", "-o", "jsonpath={.items[*].metadata.resourceVersion}"});
+  first_.process.signal(SIGCONT);
+  const auto ended = first_.process.wait_exit(kBound);
+  ASSERT_TRUE(ended) << ended.error().message();
+  EXPECT_EQ(ended->code, 1) << ended->text();
+  EXPECT_THAT(first_.process.errors(), HasSubstr("lost"));
+  EXPECT_EQ(kubectl({"get", "ipruleconfigs", "-o", "jsonpath={.items[*].metadata.resourceVersion}"}), before)
+      << "it wrote nothing";
+  EXPECT_TRUE(leads(second_));
+}
+
+TEST(Probes, a_controller_without_rights_is_alive_but_not_ready_and_says_what_is_missing) {
+  const Controller controller =
+      install::start_controller({"--kubeconfig=" + install::kubeconfig("iprule-agent").native()});
+  EXPECT_TRUE(eventually("not ready, with the reason", kBound, [&] {
+    const auto answer = controller.probe("/readyz");
+    return answer.status == 503 && answer.body.contains("iprules") && answer.body.contains("forbidden");
+  })) << controller.probe("/readyz").body;
+  EXPECT_EQ(controller.probe("/healthz").status, 200);
+  EXPECT_EQ(controller.probe("/metrics").status, 404);
+}
+
+// The real kubectl as the scraper: HTTPS to the controller, with a token and the authority to trust.
+class SecureMetrics : public testing::Test {
+ protected:
+  void SetUp() override {
+    (void)install::cluster();
+    write_certificate(authority_);
+    kubectl({"create", "serviceaccount", "scraper", "--namespace=" + install::kNamespace});
+    kubectl({"create", "clusterrolebinding", "scraper", "--clusterrole=ip-rule-operator-metrics-reader",
+             "--serviceaccount=" + install::kNamespace + ":scraper"});
+    controller_.emplace(
+        install::start_controller({"--metrics-secure=true", "--metrics-cert-path=" + folder_.path().native()}));
+  }
+  void TearDown() override {
+    kubectl({"delete", "clusterrolebinding", "scraper"});
+    kubectl({"delete", "serviceaccount", "scraper", "--namespace=" + install::kNamespace});
+  }
+
+  void write_certificate(const testbed::Authority& authority) {
+    const auto pair = authority.server("metrics", {"localhost"}, {net::Address::parse("127.0.0.1").value()});
+    ASSERT_TRUE(base::write_file(folder_ / "tls.key.new", pair.key));
+    ASSERT_TRUE(base::write_file(folder_ / "tls.crt.new", pair.pem));
+    std::filesystem::rename(folder_ / "tls.key.new", folder_ / "tls.key");
+    std::filesystem::rename(folder_ / "tls.crt.new", folder_ / "tls.crt");
+  }
+
+  // What it gets, or the complaint.
+  std::string scrape(const std::string& token, const testbed::Authority& trusted) {
+    const auto file = folder_ / "scraper.kubeconfig";
+    EXPECT_TRUE(base::write_file(
+        file, fmt::format("apiVersion: v1\nkind: Config\ncurrent-context: c\n"
+                          "clusters: [{{name: c, cluster: {{server: 'https://127.0.0.1:{}', "
+                          "certificate-authority-data: {}}}}}]\n"
+                          "users: [{{name: c, user: {{{}}}}}]\n"
+                          "contexts: [{{name: c, context: {{cluster: c, user: c}}}}]\n",
+                          controller_->metrics_port, testbed::base64(trusted.certificate()), "token: " + token)));
+    const auto output = install::cluster().kubectl({"get", "--raw", "/metrics"}, "", file);
+    return output ? *output : output.error().message();
+  }
+  static std::string token_of(const std::string& account) {
+    const auto credentials = install::cluster().service_account(install::kNamespace, account);
+    EXPECT_TRUE(credentials) << credentials.error().message();
+    return credentials ? credentials->token : "";
+  }
+
+  testbed::TempFolder folder_;
+  testbed::Authority authority_{"metrics"};
+  std::optional<Controller> controller_;
+};
+
+TEST_F(SecureMetrics, J7_only_callers_with_the_right_get_them_and_a_new_certificate_counts_at_once) {
+  const std::string scraper = token_of("scraper");
+  ASSERT_TRUE(eventually("the scraper gets metrics", kBound, [&] {
+    return scrape(scraper, authority_).contains("iprule_build_info");
+  })) << scrape(scraper, authority_);
+  EXPECT_THAT(scrape(scraper, authority_), HasSubstr("controller_runtime_reconcile_total{controller=\"ipRule\""));
+  EXPECT_THAT(scrape(token_of("iprule-agent"), authority_), HasSubstr("orbidden"));
+  EXPECT_THAT(scrape("nobody", authority_), HasSubstr("You must be logged in"));
+
+  const testbed::Authority next("next");
+  write_certificate(next);
+  EXPECT_THAT(scrape(scraper, next), HasSubstr("iprule_build_info"));
+  EXPECT_THAT(scrape(scraper, authority_), HasSubstr("certificate"));
+}
+
+}  // namespace

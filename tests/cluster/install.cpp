@@ -1,0 +1,72 @@
+#include "install.h"
+
+#include <cstdlib>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace install {
+namespace {
+
+template <typename T>
+auto must(T result) {
+  if (!result) throw std::runtime_error(result.error().message());
+  return *std::move(result);
+}
+
+std::unique_ptr<testbed::Cluster> start() {
+  auto cluster = must(testbed::Cluster::start({.controller_manager = true, .scheduler = true}));
+  const std::string source = IPRULE_SOURCE_DIR;
+  must(cluster->kubectl({"apply", "-k", source + "/config/default"}));
+  must(cluster->kubectl({"wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"}));
+  // Its pods could run nowhere here; the tests start the program themselves.
+  must(cluster->kubectl({"delete", "deployment", "--all", "--namespace=" + kNamespace}));
+  return cluster;
+}
+
+}  // namespace
+
+testbed::Cluster& cluster() {
+  static const std::unique_ptr<testbed::Cluster> cluster = start();
+  return *cluster;
+}
+
+std::filesystem::path kubeconfig(const std::string& account) {
+  return cluster().kubeconfig(must(cluster().service_account(kNamespace, account)));
+}
+
+std::string kubectl(std::vector<std::string> arguments, std::string input) {
+  const auto output = cluster().kubectl(std::move(arguments), std::move(input));
+  EXPECT_TRUE(output) << output.error().message();
+  return output.value_or("");
+}
+
+testbed::Answer Controller::probe(const std::string& path) const {
+  return testbed::ask({.port = probe_port}, path).value_or(testbed::Answer());
+}
+
+double Controller::metric(const std::string& series) const {
+  const auto answer = testbed::ask({.port = metrics_port}, "/metrics").value_or(testbed::Answer());
+  const std::string line = "\n" + series + " ";
+  const auto at = answer.body.find(line);
+  return at == std::string::npos ? -1 : std::strtod(answer.body.c_str() + at + line.size(), nullptr);
+}
+
+Controller start_controller(std::vector<std::string> flags, std::vector<std::string> environment) {
+  const std::uint16_t probe_port = testbed::free_port();
+  const std::uint16_t metrics_port = testbed::free_port();
+  static const std::filesystem::path access = kubeconfig(kManager);
+  std::vector<std::string> arguments = {IPRULE_CONTROLLER, "--kubeconfig=" + access.native(),
+                                        fmt::format("--health-probe-bind-address=127.0.0.1:{}", probe_port),
+                                        fmt::format("--metrics-bind-address=127.0.0.1:{}", metrics_port),
+                                        "--metrics-secure=false"};
+  arguments.insert(arguments.end(), flags.begin(), flags.end());
+  environment.push_back("POD_NAMESPACE=" + kNamespace);
+  return {.process =
+              must(testbed::Process::start({.arguments = std::move(arguments), .environment = std::move(environment)})),
+          .probe_port = probe_port,
+          .metrics_port = metrics_port};
+}
+
+}  // namespace install
