@@ -1,0 +1,14 @@
+# The controller's image, for those who build with a container engine. `make docker-build` makes the same content
+# without one.
+FROM debian:12 AS build
+RUN apt-get update && apt-get install --yes --no-install-recommends make
+WORKDIR /src
+COPY . .
+RUN .ci/setup build
+RUN cmake --preset release --log-level=WARNING && cmake --build --preset release --target iprule-controller
+RUN .ci/image --tree build/release/apps/iprule-controller /manager /tree
+
+FROM scratch
+COPY --from=build /tree /
+USER 65532:65532
+ENTRYPOINT ["/manager"]
