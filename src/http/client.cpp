@@ -38,8 +38,9 @@ base::Result<std::string> Stream::read(base::TimePoint deadline, std::stop_token
   return bytes;
 }
 
-Client::Client(Url server, TlsContext tls, const Tuning& tuning)
-    : tuning_(tuning), transport_(std::make_shared<Transport>(std::move(server), std::move(tls), tuning)) {}
+Client::Client(Url server, TlsContext tls, const Tuning& tuning, std::optional<Url> proxy)
+    : tuning_(tuning),
+      transport_(std::make_shared<Transport>(std::move(server), std::move(tls), tuning, std::move(proxy))) {}
 
 base::Result<Response> Client::send(Request request, base::TimePoint deadline, std::stop_token stop) {
   const auto exchange = std::make_shared<Exchange>(std::move(request), Exchange::Mode::whole, tuning_.max_body_bytes);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -44,7 +45,8 @@ class Stream {
 // the server is not repeated here.
 class Client {
  public:
-  Client(Url server, TlsContext tls, const Tuning& tuning = {});
+  // `proxy`: a tunnel through it (CONNECT) leads to the server; it sees nothing but that.
+  Client(Url server, TlsContext tls, const Tuning& tuning = {}, std::optional<Url> proxy = {});
 
   base::Result<Response> send(Request request, base::TimePoint deadline, std::stop_token stop = {});
   base::Result<Stream> open(Request request, base::TimePoint deadline, std::stop_token stop = {});

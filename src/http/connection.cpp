@@ -37,12 +37,14 @@ bool speaks_http2(const SSL* ssl) {
 
 }  // namespace
 
-Connection::Connection(const Url& server, TlsContext tls, const Tuning& tuning, base::TimePoint now)
+Connection::Connection(const Url& server, const std::optional<Url>& proxy, TlsContext tls, const Tuning& tuning,
+                       base::TimePoint now)
     : server_(server),
       tls_(std::move(tls)),
       tuning_(tuning),
       session_(server.scheme, server.authority(), tuning),
-      resolution_(server.host, server.port),
+      has_proxy_(proxy.has_value()),
+      resolution_(proxy.value_or(server).host, proxy.value_or(server).port),
       wake_at_(now + tuning.dial_timeout),
       dial_until_(wake_at_) {}
 
@@ -53,6 +55,7 @@ int Connection::fd() const {
 short Connection::events() const {
   if (phase_ == Phase::resolving) return POLLIN;
   if (phase_ == Phase::connecting) return POLLOUT;
+  if (phase_ == Phase::tunnelling) return tunnel_->wants_write() ? POLLOUT : POLLIN;
   return wants_write_ ? POLLIN | POLLOUT : POLLIN;
 }
 
@@ -65,6 +68,11 @@ void Connection::advance(base::TimePoint now) {
   }
   if (phase_ == Phase::connecting) {
     if (const auto done = finish_connect(); !done) give_up_address(done.error(), now);
+  }
+  if (phase_ == Phase::tunnelling) {
+    const auto through = tunnel_->advance(socket_.get());
+    const auto begun = !through || !*through ? base::Status() : begin_handshake();
+    if (!through || !begun) give_up_address(!through ? through.error() : begun.error(), now);
   }
   if (phase_ == Phase::handshaking) {
     const auto done = handshake();
@@ -129,6 +137,13 @@ base::Status Connection::finish_connect() {
   socklen_t size = sizeof error;
   if (::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
   if (error != 0) return base::fail_errno(name(), error);
+  if (!has_proxy_) return begin_handshake();
+  tunnel_.emplace(server_);
+  phase_ = Phase::tunnelling;
+  return {};
+}
+
+base::Status Connection::begin_handshake() {
   ssl_ = TRY(tls_.connect(socket_.get(), server_.host));
   phase_ = Phase::handshaking;
   return {};

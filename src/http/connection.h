@@ -11,6 +11,7 @@
 #include "http/session.h"
 #include "http/tls.h"
 #include "http/tuning.h"
+#include "http/tunnel.h"
 #include "http/url.h"
 
 namespace http {
@@ -19,7 +20,8 @@ namespace http {
 // it from the beginning: they leave when it is open. When it fails, all of them fail with its error.
 class Connection {
  public:
-  Connection(const Url& server, TlsContext tls, const Tuning& tuning, base::TimePoint now);
+  Connection(const Url& server, const std::optional<Url>& proxy, TlsContext tls, const Tuning& tuning,
+             base::TimePoint now);
 
   Session& session() { return session_; }
 
@@ -35,7 +37,7 @@ class Connection {
   void retire() { retired_ = true; }  // No new requests; it ends with the last of the present ones.
 
  private:
-  enum class Phase { resolving, connecting, handshaking, open, closed };
+  enum class Phase { resolving, connecting, tunnelling, handshaking, open, closed };
 
   void dial_next(base::TimePoint now);
   base::Status dial(const SocketAddress& address);
@@ -43,6 +45,7 @@ class Connection {
   void close(const base::Error& error);
 
   base::Status finish_connect();
+  base::Status begin_handshake();
   base::Result<bool> handshake();  // True: done.
   void serve(base::TimePoint now);
   base::Result<bool> read();  // True: something came.
@@ -54,6 +57,7 @@ class Connection {
   const TlsContext tls_;
   const Tuning tuning_;
   Session session_;
+  const bool has_proxy_;
 
   Phase phase_ = Phase::resolving;
   bool retired_ = false;
@@ -62,6 +66,7 @@ class Connection {
   std::size_t next_address_ = 0;
   std::string failures_;  // One per address, for the error at the end.
   base::Fd socket_;
+  std::optional<Tunnel> tunnel_;  // While tunnelling.
   TlsContext::Ssl ssl_;
   bool wants_write_ = false;
   std::string unsent_;

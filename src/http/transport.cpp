@@ -32,8 +32,9 @@ int poll_timeout(base::TimePoint until) {
 
 }  // namespace
 
-Transport::Transport(Url server, TlsContext tls, const Tuning& tuning)
+Transport::Transport(Url server, TlsContext tls, const Tuning& tuning, std::optional<Url> proxy)
     : server_(std::move(server)),
+      proxy_(std::move(proxy)),
       tuning_(tuning),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       tls_(std::move(tls)) {
@@ -128,7 +129,7 @@ Connection& Transport::current() {
   const auto found =
       std::ranges::find_if(connections_, [](const auto& connection) { return connection->takes_requests(); });
   if (found != connections_.end()) return **found;
-  return *connections_.emplace_back(std::make_unique<Connection>(server_, tls_, tuning_, now()));
+  return *connections_.emplace_back(std::make_unique<Connection>(server_, proxy_, tls_, tuning_, now()));
 }
 
 void Transport::settle(Connection& connection) {

@@ -22,7 +22,7 @@ namespace http {
 // connection for new requests, made when the first one needs it; older ones are kept only until they are drained.
 class Transport {
  public:
-  Transport(Url server, TlsContext tls, const Tuning& tuning);
+  Transport(Url server, TlsContext tls, const Tuning& tuning, std::optional<Url> proxy);
   ~Transport();  // What is under way fails with `cancelled`.
 
   // From any thread; none of them waits.
@@ -59,6 +59,7 @@ class Transport {
   void retry(std::shared_ptr<Exchange> exchange);
 
   const Url server_;
+  const std::optional<Url> proxy_;
   const Tuning tuning_;
   base::Fd wake_;
   std::mutex mutex_;
