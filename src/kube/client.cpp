@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/backoff.h"
+#include "base/log.h"
 #include "kube/credentials.h"
 #include "runtime/signal.h"
 
@@ -47,11 +48,12 @@ Limit within(base::Duration time, std::stop_token stop) {
 }
 
 struct Client::Parts {
-  Parts(const Config& of, Actor by, Pace pace, http::TlsContext tls, const http::Tuning& tuning)
+  Parts(const Config& of, Actor by, Pace pace, std::unique_ptr<Credentials> who, http::TlsContext tls,
+        const http::Tuning& tuning)
       : config(of),
         actor(std::move(by)),
-        http(of.server, std::move(tls), tuning),
-        token(of.token, of.token_file),
+        http(of.server, std::move(tls), tuning, of.proxy),
+        credentials(std::move(who)),
         bucket(pace),
         backoff(kBusyWait, kBusyWait, std::random_device()()) {
     for (const Pem* pem : {&config.ca, &config.certificate, &config.key}) {
@@ -76,16 +78,18 @@ struct Client::Parts {
     const auto now = base::SteadyClock().now();
     if (now < next_check) return;
     next_check = now + kFileCheckEvery;
-    if (!tls_files.changed()) return;
-    const auto options = config.tls();
+    const bool has_new_files = tls_files.changed();
+    if (!credentials->certificate_changed() && !has_new_files) return;
+    auto options = config.tls();
     if (!options) return;
+    credentials->apply_certificate(*options);
     if (auto fresh = http::TlsContext::load(*options)) http.replace_tls(*std::move(fresh));
   }
 
   const Config config;
   const Actor actor;
   http::Client http;
-  Token token;
+  const std::unique_ptr<Credentials> credentials;
   std::mutex mutex;  // For what follows.
   TokenBucket bucket;
   base::Backoff backoff;
@@ -95,9 +99,16 @@ struct Client::Parts {
 
 base::Result<std::unique_ptr<Client>> Client::connect(const Config& config, Actor actor, Pace pace,
                                                       const http::Tuning& tuning) {
-  const auto options = TRY(config.tls());
+  auto credentials = std::make_unique<Credentials>(config);
+  TRY(credentials->start());
+  auto options = TRY(config.tls());
+  credentials->apply_certificate(options);
   auto tls = TRY(http::TlsContext::load(options));
-  auto parts = std::make_unique<Parts>(config, std::move(actor), pace, std::move(tls), tuning);
+  if (config.insecure) {
+    base::log::warning("whoever answers is taken for the API server: insecure-skip-tls-verify is set",
+                       {{"server", config.server.text()}});
+  }
+  auto parts = std::make_unique<Parts>(config, std::move(actor), pace, std::move(credentials), std::move(tls), tuning);
   return std::unique_ptr<Client>(new Client(std::move(parts)));
 }
 
@@ -146,7 +157,7 @@ Result<http::Stream> Client::watch(const Resource& resource, const WatchRequest&
   http::Request asked = address(kube::watch(resource, request));
   const std::string token = authorize(asked);
   auto stream = TRY(parts_->http.open(asked, limit.deadline, limit.stop));
-  if (stream.status() == kUnauthorized && parts_->token.renew(token)) {
+  if (stream.status() == kUnauthorized && parts_->credentials->renew(token)) {
     (void)authorize(asked);
     stream = TRY(parts_->http.open(std::move(asked), limit.deadline, limit.stop));
   }
@@ -173,7 +184,7 @@ Result<http::Response> Client::send(http::Request request, const Limit& limit) {
 Result<http::Response> Client::attempt(http::Request& request, const Limit& limit) {
   const std::string token = authorize(request);
   auto response = TRY(parts_->http.send(request, limit.deadline, limit.stop));
-  if (response.status == kUnauthorized && parts_->token.renew(token)) {
+  if (response.status == kUnauthorized && parts_->credentials->renew(token)) {
     (void)authorize(request);
     response = TRY(parts_->http.send(request, limit.deadline, limit.stop));
   }
@@ -191,12 +202,16 @@ base::Status Client::wait_turn(const Limit& limit) {
 http::Request Client::address(http::Request request) const {
   request.target = parts_->config.server.path + request.target;
   request.headers.push_back({"user-agent", parts_->actor.user_agent});
+  const Impersonation& as = parts_->config.impersonate;
+  if (!as.user.empty()) request.headers.push_back({"impersonate-user", as.user});
+  if (!as.uid.empty()) request.headers.push_back({"impersonate-uid", as.uid});
+  for (const std::string& group : as.groups) request.headers.push_back({"impersonate-group", group});
   return request;
 }
 
 std::string Client::authorize(http::Request& request) {
   parts_->renew_tls();
-  std::string token = parts_->token.current();
+  std::string token = parts_->credentials->token();
   if (!token.empty()) set_header(request.headers, "authorization", "Bearer " + token);
   return token;
 }

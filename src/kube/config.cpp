@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "kube/proxy.h"
 
 namespace kube {
 namespace {
@@ -56,6 +57,8 @@ Environment Environment::of_process() {
   out.home = variable("HOME");
   out.service_host = variable("KUBERNETES_SERVICE_HOST");
   out.service_port = variable("KUBERNETES_SERVICE_PORT");
+  out.https_proxy = variable("HTTPS_PROXY").empty() ? variable("https_proxy") : variable("HTTPS_PROXY");
+  out.no_proxy = variable("NO_PROXY").empty() ? variable("no_proxy") : variable("NO_PROXY");
   return out;
 }
 
@@ -76,7 +79,9 @@ base::Result<Config> in_cluster(const Environment& environment) {
   return config;
 }
 
-base::Result<Config> load_config(const std::filesystem::path& kubeconfig, std::string_view context,
+namespace {
+
+base::Result<Config> find_config(const std::filesystem::path& kubeconfig, std::string_view context,
                                  const Environment& environment) {
   if (!kubeconfig.empty()) {
     if (!std::filesystem::exists(kubeconfig)) {
@@ -87,6 +92,18 @@ base::Result<Config> load_config(const std::filesystem::path& kubeconfig, std::s
   if (!environment.kubeconfig.empty()) return from_kubeconfig(split_list(environment.kubeconfig), context);
   if (!environment.service_host.empty()) return in_cluster(environment);
   return from_kubeconfig({std::filesystem::path(environment.home) / ".kube" / "config"}, context);
+}
+
+}  // namespace
+
+base::Result<Config> load_config(const std::filesystem::path& kubeconfig, std::string_view context,
+                                 const Environment& environment) {
+  Config config = TRY(find_config(kubeconfig, context, environment));
+  if (!config.proxy) {  // The kubeconfig's own proxy wins.
+    config.proxy =
+        TRY(base::within("HTTPS_PROXY", proxy_for(config.server, environment.https_proxy, environment.no_proxy)));
+  }
+  return config;
 }
 
 }  // namespace kube

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "http/tls.h"
 #include "http/url.h"
+#include "kube/exec_plugin.h"
 
 namespace kube {
 
@@ -21,6 +22,13 @@ struct Pem {
   base::Result<std::string> read() const;
 };
 
+// Whom to be instead of ourselves, as far as the server lets us.
+struct Impersonation {
+  std::string user;  // Empty: nobody.
+  std::string uid;
+  std::vector<std::string> groups;
+};
+
 // How to reach an API server, and as whom. Never log one: it holds secrets.
 struct Config {
   http::Url server;
@@ -29,9 +37,12 @@ struct Config {
   Pem key;
   std::string tls_server_name;
   bool insecure = false;
+  std::optional<http::Url> proxy;
 
   std::string token;
   std::filesystem::path token_file;  // Wins over `token`; read again when it changes and when the server says 401.
+  ExecPlugin plugin;                 // Gives a token or a certificate; wins over both.
+  Impersonation impersonate;
 
   std::string ns = "default";
 
@@ -44,6 +55,8 @@ struct Environment {
   std::string home;          // HOME
   std::string service_host;  // KUBERNETES_SERVICE_HOST
   std::string service_port;  // KUBERNETES_SERVICE_PORT
+  std::string https_proxy;   // HTTPS_PROXY or https_proxy
+  std::string no_proxy;      // NO_PROXY or no_proxy
   std::filesystem::path account = "/var/run/secrets/kubernetes.io/serviceaccount";
 
   static Environment of_process();

@@ -93,6 +93,52 @@ TEST_F(ConfigTest, errors_name_the_file_and_the_field) {
   EXPECT_EQ(from_kubeconfig({}, "").error().message(), "kubeconfig has no current-context");
 }
 
+constexpr const char* kCloud = R"(
+current-context: cloud
+clusters:
+- name: cloud
+  cluster: {server: "https://api.example", proxy-url: "http://proxy:3128"}
+contexts:
+- name: cloud
+  context: {cluster: cloud, user: person}
+users:
+- name: person
+  user:
+    as: boss
+    as-groups: [admins, audit]
+    exec:
+      apiVersion: client.authentication.k8s.io/v1
+      command: ./log-in
+      args: [get-token]
+      env: [{name: REGION, value: north}]
+      interactiveMode: Never
+      provideClusterInfo: true
+)";
+
+TEST_F(ConfigTest, a_persons_log_in_at_a_provider_is_understood) {
+  const auto config = from_kubeconfig({write("cloud", kCloud)}, "");
+  ASSERT_TRUE(config) << config.error().message();
+  EXPECT_EQ(config->proxy->text(), "http://proxy:3128");
+  EXPECT_EQ(config->impersonate.user, "boss");
+  EXPECT_EQ(config->impersonate.groups, (std::vector<std::string>{"admins", "audit"}));
+  EXPECT_EQ(fs::path(config->plugin.command), folder_ / "./log-in");  // Beside the kubeconfig.
+  EXPECT_EQ(config->plugin.arguments, (std::vector<std::string>{"get-token"}));
+  EXPECT_EQ(config->plugin.environment, (std::vector<std::string>{"REGION=north"}));
+  EXPECT_EQ(config->plugin.interactive, ExecPlugin::Interactive::never);
+  EXPECT_EQ(config->plugin.cluster, R"({"server":"https://api.example:443","config":null})");
+}
+
+TEST_F(ConfigTest, a_plugin_of_another_time_is_refused_with_its_field) {
+  const auto old = from_kubeconfig({write("old", R"(
+users:
+- name: a
+  user: {exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: x}}
+)")},
+                                   "");
+  ASSERT_FALSE(old);
+  EXPECT_NE(old.error().message().find("users[0].user.exec.apiVersion"), std::string::npos) << old.error().message();
+}
+
 TEST_F(ConfigTest, the_pods_account_is_found) {
   write("token", "abc\n");
   write("namespace", "iprule-system\n");
@@ -124,15 +170,17 @@ TEST_F(ConfigTest, what_is_named_wins_over_what_is_found) {
 
 TEST_F(ConfigTest, a_replaced_token_file_is_read_again) {
   const auto file = write("token", "first\n");
-  Token token("", file);
-  EXPECT_EQ(token.current(), "first");
-  EXPECT_FALSE(token.renew("first"));
+  Config config;
+  config.token_file = file;
+  Credentials credentials(config);
+  EXPECT_EQ(credentials.token(), "first");
+  EXPECT_FALSE(credentials.renew("first"));
   write("next", "second");
   fs::rename(folder_ / "next", file);  // As the kubelet does it.
-  EXPECT_EQ(token.current(), "second");
-  EXPECT_TRUE(token.renew("first"));
+  EXPECT_EQ(credentials.token(), "second");
+  EXPECT_TRUE(credentials.renew("first"));
   fs::remove(file);
-  EXPECT_EQ(token.current(), "second") << "a file that is away for a moment takes nothing away";
+  EXPECT_EQ(credentials.token(), "second") << "a file that is away for a moment takes nothing away";
 }
 
 }  // namespace

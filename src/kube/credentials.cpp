@@ -1,8 +1,16 @@
 #include "kube/credentials.h"
 
+#include <chrono>
+#include <utility>
+
 #include "base/file.h"
 
 namespace kube {
+namespace {
+
+constexpr auto kPluginTime = std::chrono::seconds(60);  // It may ask a person.
+
+}  // namespace
 
 void FileWatch::add(std::filesystem::path file) {
   if (file.empty()) return;
@@ -28,30 +36,62 @@ bool FileWatch::look(Seen& seen) {
   return !same;
 }
 
-Token::Token(std::string fixed, std::filesystem::path file) : file_(std::move(file)), text_(std::move(fixed)) {
+Credentials::Credentials(const Config& config)
+    : file_(config.token_file), plugin_(config.plugin), token_(config.token) {
   watch_.add(file_);
-  read();
+  read_file();
 }
 
-std::string Token::current() {
+base::Status Credentials::start() {
   const std::lock_guard lock(mutex_);
-  if (watch_.changed()) read();
-  return text_;
+  if (plugin_.empty()) return {};
+  TRY(ask_plugin());
+  certificate_changed_ = false;
+  return {};
 }
 
-bool Token::renew(const std::string& refused) {
+std::string Credentials::token() {
   const std::lock_guard lock(mutex_);
+  if (watch_.changed()) read_file();
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  if (!plugin_.empty() && answer_.is_expired(now)) (void)ask_plugin();
+  return token_;
+}
+
+bool Credentials::renew(const std::string& refused) {
+  const std::lock_guard lock(mutex_);
+  if (!plugin_.empty() && token_ == refused) (void)ask_plugin();
   (void)watch_.changed();
-  read();
-  return !text_.empty() && text_ != refused;
+  read_file();
+  return !token_.empty() && token_ != refused;
 }
 
-void Token::read() {
+void Credentials::apply_certificate(http::TlsOptions& options) {
+  const std::lock_guard lock(mutex_);
+  if (answer_.certificate.empty()) return;
+  options.certificate = answer_.certificate;
+  options.key = answer_.key;
+}
+
+bool Credentials::certificate_changed() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(certificate_changed_, false);
+}
+
+void Credentials::read_file() {
   if (file_.empty()) return;
   auto text = base::read_file(file_, 64U << 10U);
   if (!text) return;
   while (!text->empty() && (text->back() == '\n' || text->back() == '\r' || text->back() == ' ')) text->pop_back();
-  if (!text->empty()) text_ = *std::move(text);
+  if (!text->empty()) token_ = *std::move(text);
+}
+
+base::Status Credentials::ask_plugin() {
+  ExecCredential fresh = TRY(ask(plugin_, kPluginTime));
+  certificate_changed_ = certificate_changed_ || fresh.certificate != answer_.certificate;
+  answer_ = std::move(fresh);
+  token_ = answer_.token;
+  return {};
 }
 
 }  // namespace kube

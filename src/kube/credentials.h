@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "http/tls.h"
 #include "kube/config.h"
+#include "kube/exec_plugin.h"
 
 namespace kube {
 
@@ -29,22 +30,34 @@ class FileWatch {
   std::vector<Seen> files_;
 };
 
-// The bearer token of a client, from any thread. A file is read again when it has changed; one that cannot be read
-// at the moment leaves the last token in place. Nothing here is ever written to a log or an error message.
-class Token {
+// Who a client is for the server, from any thread: a fixed token, a file that is read again when it has changed, or a
+// plugin that is asked again when its answer has expired. What cannot be had at the moment leaves the last in place.
+// Nothing here is ever written to a log or an error message.
+class Credentials {
  public:
-  Token(std::string fixed, std::filesystem::path file);
+  explicit Credentials(const Config& config);
 
-  std::string current();                   // Empty: none.
-  bool renew(const std::string& refused);  // After a 401: reads the file; true if there is another token now.
+  // The plugin's first answer, if there is a plugin: without it there is nobody to be.
+  base::Status start();
+
+  std::string token();                     // Empty: none.
+  bool renew(const std::string& refused);  // After a 401: looks again; true if there is another token now.
+
+  // The client certificate that the plugin gave goes in; nothing changes without one.
+  void apply_certificate(http::TlsOptions& options);
+  bool certificate_changed();  // Since the last call; the first call says no.
 
  private:
-  void read();
+  void read_file();
+  base::Status ask_plugin();
 
   std::mutex mutex_;
   const std::filesystem::path file_;
+  const ExecPlugin plugin_;
   FileWatch watch_;
-  std::string text_;
+  std::string token_;
+  ExecCredential answer_;  // The plugin's.
+  bool certificate_changed_ = false;
 };
 
 }  // namespace kube

@@ -7,7 +7,9 @@
 
 #include "base/file.h"
 #include "json/reader.h"
+#include "json/writer.h"
 #include "json/yaml.h"
+#include "kube/proxy.h"
 
 namespace kube {
 namespace {
@@ -54,6 +56,46 @@ base::Result<Kubeconfig::Cluster> decode_cluster(const json::Value& value, const
   out.ca = TRY(pem(value["certificate-authority"], value["certificate-authority-data"], folder));
   out.tls_server_name = TRY(value["tls-server-name"].string_or(""));
   out.insecure = TRY(value["insecure-skip-tls-verify"].boolean_or(false));
+  out.proxy = TRY(value["proxy-url"].string_or(""));
+  return out;
+}
+
+base::Result<ExecPlugin::Interactive> decode_interactive(const json::Value& value) {
+  const auto mode = TRY(value.string_or("IfAvailable"));
+  if (mode == "Never") return ExecPlugin::Interactive::never;
+  if (mode == "IfAvailable") return ExecPlugin::Interactive::if_available;
+  if (mode == "Always") return ExecPlugin::Interactive::always;
+  return value.fail(fmt::format("\"{}\" is none of Never, IfAvailable, Always", mode));
+}
+
+base::Result<ExecPlugin> decode_plugin(const json::Value& value, const Folder& folder) {
+  ExecPlugin out;
+  out.api_version = TRY(value["apiVersion"].string());
+  if (out.api_version != "client.authentication.k8s.io/v1" &&
+      out.api_version != "client.authentication.k8s.io/v1beta1") {
+    return value["apiVersion"].fail("expected client.authentication.k8s.io/v1 or v1beta1");
+  }
+  out.command = TRY(value["command"].string());
+  // A name with a slash is a file beside the kubeconfig; one without is looked up in PATH.
+  if (out.command.find('/') != std::string::npos) out.command = file(out.command, folder).native();
+  for (const auto& argument : TRY(value["args"].items_or_none())) {
+    out.arguments.emplace_back(TRY(argument.string()));
+  }
+  for (const auto& variable : TRY(value["env"].items_or_none())) {
+    const auto name = TRY(variable["name"].string());
+    out.environment.push_back(fmt::format("{}={}", name, TRY(variable["value"].string_or(""))));
+  }
+  out.install_hint = TRY(value["installHint"].string_or(""));
+  out.interactive = TRY(decode_interactive(value["interactiveMode"]));
+  out.wants_cluster = TRY(value["provideClusterInfo"].boolean_or(false));
+  return out;
+}
+
+base::Result<Impersonation> decode_impersonation(const json::Value& value) {
+  Impersonation out;
+  out.user = TRY(value["as"].string_or(""));
+  out.uid = TRY(value["as-uid"].string_or(""));
+  for (const auto& group : TRY(value["as-groups"].items_or_none())) out.groups.emplace_back(TRY(group.string()));
   return out;
 }
 
@@ -63,7 +105,9 @@ base::Result<Kubeconfig::User> decode_user(const json::Value& value, const Folde
   out.key = TRY(pem(value["client-key"], value["client-key-data"], folder));
   out.token = TRY(value["token"].string_or(""));
   out.token_file = file(TRY(value["tokenFile"].string_or("")), folder);
-  for (const std::string_view way : {"exec", "auth-provider", "username"}) {
+  if (value["exec"].exists()) out.plugin = TRY(decode_plugin(value["exec"], folder));
+  out.impersonate = TRY(decode_impersonation(value));
+  for (const std::string_view way : {"auth-provider", "username"}) {
     if (value[way].exists()) out.unsupported = way;
   }
   return out;
@@ -87,6 +131,33 @@ base::Status decode_named(std::map<std::string, T>& out, const json::Value& list
     out.try_emplace(name, std::move(decoded));
   }
   return {};
+}
+
+std::string encode_base64(std::string_view bytes) {
+  static constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const auto group = bytes.substr(at, 3);
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      bits = bits << 8U | (i < group.size() ? static_cast<std::uint8_t>(group[i]) : 0U);
+    }
+    for (std::size_t i = 0; i < 4; ++i) {
+      out += i <= group.size() ? kAlphabet[bits >> (18U - 6U * static_cast<unsigned>(i)) & 63U] : '=';
+    }
+  }
+  return out;
+}
+
+base::Result<std::string> told_to_plugin(const Config& config) {
+  const std::string ca = TRY(base::within("certificate authority", config.ca.read()));
+  return json::object([&](json::Object& out) {
+    out.put("server", config.server.text());
+    out.put_unless_empty("certificate-authority-data", encode_base64(ca));
+    out.put_unless_empty("tls-server-name", config.tls_server_name);
+    out.put_unless_empty("insecure-skip-tls-verify", config.insecure);
+    out.put_null("config");
+  });
 }
 
 template <typename T>
@@ -138,6 +209,12 @@ base::Result<Config> Kubeconfig::choose(std::string_view context) const {
   out.key = user.key;
   out.token = user.token;
   out.token_file = user.token_file;
+  out.impersonate = user.impersonate;
+  out.plugin = user.plugin;
+  if (out.plugin.wants_cluster) out.plugin.cluster = TRY(told_to_plugin(out));
+  if (!cluster.proxy.empty()) {
+    out.proxy = TRY(base::within(fmt::format("cluster \"{}\": proxy-url", chosen.cluster), parse_proxy(cluster.proxy)));
+  }
   if (!chosen.ns.empty()) out.ns = chosen.ns;
   return out;
 }

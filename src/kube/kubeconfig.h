@@ -17,12 +17,15 @@ struct Kubeconfig {
     Pem ca;
     std::string tls_server_name;
     bool insecure = false;
+    std::string proxy;
   };
   struct User {
     Pem certificate;
     Pem key;
     std::string token;
     std::filesystem::path token_file;
+    ExecPlugin plugin;
+    Impersonation impersonate;
     std::string unsupported;  // A way to log in that we do not have; an error only if this user is chosen.
   };
   struct Context {

@@ -20,6 +20,17 @@ TEST_F(ReviewTest, we_learn_who_we_are) {
   EXPECT_EQ(user->node(), "");
 }
 
+TEST_F(ReviewTest, who_may_can_be_somebody_else) {
+  auto config = must(kube::from_kubeconfig({cluster_.admin_kubeconfig()}, ""));
+  config.impersonate = {.user = "jane", .uid = "", .groups = {"people", "readers"}};
+  const auto client = must(kube::Client::connect(config));
+  const auto user = kube::who_am_i(*client, soon());
+  ASSERT_OK(user);
+  EXPECT_EQ(user->name, "jane");
+  EXPECT_THAT(user->groups, testing::IsSupersetOf({"people", "readers"}));
+  EXPECT_EQ(client->list(kNodes, {}, soon()).error().fault(), base::Fault::denied) << "with her rights, not ours";
+}
+
 TEST_F(ReviewTest, a_token_bound_to_a_pod_names_its_node) {
   ASSERT_OK(client_->create({"", "v1", "serviceaccounts", true}, ns_, R"({"metadata":{"name":"agent"}})", soon()));
   ASSERT_OK(client_->create(kNodes, "", R"({"metadata":{"name":"bound-node"}})", soon()));

@@ -1,0 +1,154 @@
+#include "kube/exec_plugin.h"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/fd.h"
+#include "json/reader.h"
+#include "json/writer.h"
+
+namespace kube {
+namespace {
+
+using base::fail;
+using base::Fault;
+
+constexpr std::size_t kLongestAnswer = 1U << 20U;
+
+std::string question(const ExecPlugin& plugin, bool interactive) {
+  return json::object([&](json::Object& out) {
+    out.put("apiVersion", plugin.api_version);
+    out.put("kind", "ExecCredential");
+    out.object("spec", [&](json::Object& spec) {
+      spec.put("interactive", interactive);
+      if (plugin.wants_cluster) spec.put_json("cluster", plugin.cluster);
+    });
+  });
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (std::string& text : texts) out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+// The environment as the plugin sees it: what it is given stands in for ours of the same name.
+std::vector<std::string> environment_of(const ExecPlugin& plugin, bool interactive) {
+  std::vector<std::string> out = plugin.environment;
+  out.push_back("KUBERNETES_EXEC_INFO=" + question(plugin, interactive));
+  for (char** one = environ; *one != nullptr; ++one) {
+    const std::string_view ours = *one;
+    const auto name = ours.substr(0, ours.find('=') + 1);
+    bool is_replaced = false;
+    for (const std::string& given : out) is_replaced = is_replaced || given.starts_with(name);
+    if (!is_replaced) out.emplace_back(ours);
+  }
+  return out;
+}
+
+struct Child {
+  pid_t pid = -1;
+  base::Fd output;
+
+  ~Child() {
+    if (pid > 0) ::kill(pid, SIGKILL), (void)wait();
+  }
+  int wait() {
+    int status = 0;
+    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    pid = -1;
+    return status;
+  }
+};
+
+base::Status start(Child& child, const ExecPlugin& plugin, bool interactive) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return base::fail_errno("pipe", errno);
+  child.output.reset(ends[0]);
+  const base::Fd write_end(ends[1]);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, write_end.get(), STDOUT_FILENO);
+  if (!interactive) posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  std::vector<std::string> arguments = plugin.arguments;
+  arguments.insert(arguments.begin(), plugin.command);
+  std::vector<std::string> environment = environment_of(plugin, interactive);
+  const int error = ::posix_spawnp(&child.pid, plugin.command.c_str(), &actions, nullptr, pointers(arguments).data(),
+                                   pointers(environment).data());
+  posix_spawn_file_actions_destroy(&actions);
+  if (error == 0) return {};
+  child.pid = -1;
+  const std::string hint = plugin.install_hint.empty() ? "" : "\n" + plugin.install_hint;
+  return fail(Fault::unavailable, base::fail_errno("start", error).error().message() + hint);
+}
+
+base::Result<std::string> read_answer(const base::Fd& output, base::TimePoint deadline) {
+  std::string answer;
+  std::array<char, 4096> buffer;
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - base::SteadyClock().now());
+    if (left.count() <= 0) return fail(Fault::timeout, "no answer in time");
+    pollfd ready{.fd = output.get(), .events = POLLIN, .revents = 0};
+    if (::poll(&ready, 1, static_cast<int>(left.count())) <= 0) continue;
+    const ssize_t got = ::read(output.get(), buffer.data(), buffer.size());
+    if (got < 0) return base::fail_errno("read", errno);
+    if (got == 0) return answer;
+    answer.append(buffer.data(), static_cast<std::size_t>(got));
+    if (answer.size() > kLongestAnswer) return fail(Fault::invalid, "its answer is too long");
+  }
+}
+
+base::Result<ExecCredential> run(const ExecPlugin& plugin, base::Duration bound) {
+  const bool is_terminal = ::isatty(STDIN_FILENO) == 1;
+  if (plugin.interactive == ExecPlugin::Interactive::always && !is_terminal) {
+    return fail(Fault::unavailable, "it wants to ask a person, and standard input is no terminal");
+  }
+  Child child;
+  TRY(start(child, plugin, is_terminal && plugin.interactive != ExecPlugin::Interactive::never));
+  const std::string answer = TRY(read_answer(child.output, base::SteadyClock().now() + bound));
+  const int status = child.wait();
+  if (WIFSIGNALED(status)) return fail(Fault::unavailable, fmt::format("ended by signal {}", WTERMSIG(status)));
+  if (WEXITSTATUS(status) != 0) return fail(Fault::unavailable, fmt::format("exit code {}", WEXITSTATUS(status)));
+  return decode_exec_credential(answer, plugin.api_version);
+}
+
+}  // namespace
+
+base::Result<ExecCredential> decode_exec_credential(std::string_view answer, std::string_view api_version) {
+  json::Reader reader;
+  const auto root = TRY(reader.parse(answer));
+  if (TRY(root["kind"].string_or("")) != "ExecCredential") return root["kind"].fail("expected ExecCredential");
+  if (TRY(root["apiVersion"].string_or("")) != api_version) {
+    return root["apiVersion"].fail(fmt::format("expected {}, as it was asked", api_version));
+  }
+  const auto status = root["status"];
+  ExecCredential out;
+  out.token = TRY(status["token"].string_or(""));
+  out.certificate = TRY(status["clientCertificateData"].string_or(""));
+  out.key = TRY(status["clientKeyData"].string_or(""));
+  if (out.certificate.empty() != out.key.empty()) {
+    return status.fail("clientCertificateData and clientKeyData come together or not at all");
+  }
+  if (out.token.empty() && out.certificate.empty()) return status.fail("neither a token nor a certificate");
+  if (const auto expires = TRY(status["expirationTimestamp"].string_or("")); !expires.empty()) {
+    out.expires = TRY(base::within(status["expirationTimestamp"].path(), meta::parse_time(expires)));
+  }
+  return out;
+}
+
+base::Result<ExecCredential> ask(const ExecPlugin& plugin, base::Duration bound) {
+  return base::within(fmt::format("credential plugin {}", plugin.command), run(plugin, bound));
+}
+
+}  // namespace kube

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "http/url.h"
+
+namespace kube {
+
+// The proxy by which a server is reached, as the environment says it (HTTPS_PROXY, NO_PROXY); none: directly. The host
+// itself is never reached through one. `exceptions` are names (with all below them), addresses, prefixes, or "*".
+base::Result<std::optional<http::Url>> proxy_for(const http::Url& server, const std::string& proxy,
+                                                 const std::string& exceptions);
+
+// "http://host:port", or without the scheme as people write it. A proxy that wants TLS or a password is refused.
+base::Result<http::Url> parse_proxy(const std::string& text);
+
+}  // namespace kube
