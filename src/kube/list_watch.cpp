@@ -48,6 +48,11 @@ ListWatch::Step ListWatch::next(base::TimePoint now) {
                 .timeout = timeout_}};
 }
 
+void ListWatch::list_again() {
+  drop_list();
+  must_list_ = consistent_ = true;
+}
+
 void ListWatch::listed(std::string_view body, base::TimePoint now) {
   const auto taken = take_page(body);
   if (!taken) return failed(taken.error(), now);

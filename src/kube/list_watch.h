@@ -45,6 +45,10 @@ class ListWatch {
 
   Step next(base::TimePoint now);
 
+  // What is known is to be confirmed: the next step is a list of the newest state. Between two steps, or after one that
+  // was given up.
+  void list_again();
+
   // What came of the step. Exactly one of listed(), failed(), or opened() with its stream.
   void listed(std::string_view body, base::TimePoint now);
   void failed(const Error& error, base::TimePoint now);

@@ -380,6 +380,21 @@ TEST_F(Steps, the_first_list_is_the_newest_state_and_later_ones_not_older_than_s
   EXPECT_EQ(second.from, 7U);
 }
 
+TEST_F(Steps, asked_to_look_again_it_takes_the_newest_list_and_counts_it) {
+  load(7);
+  EXPECT_EQ(store_.latest()->lists, 1U);
+  steps_.list_again();  // In the midst of a watch.
+  const auto again = next<ListWatch::Watch>().request;
+  EXPECT_TRUE(again.initial);
+  EXPECT_EQ(again.from, 0U);
+  steps_.opened(now_);
+  steps_.list_again();  // In the midst of that list: it counts for nothing.
+  EXPECT_EQ(store_.latest()->lists, 1U);
+  load(7);
+  EXPECT_EQ(store_.latest()->lists, 2U);
+  EXPECT_FALSE(next<ListWatch::Watch>().request.initial);
+}
+
 TEST_F(Steps, a_watch_lasts_five_to_ten_minutes_and_is_given_up_a_little_later) {
   load(7);
   steps_.ended(now_);

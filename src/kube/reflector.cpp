@@ -19,7 +19,13 @@ base::TimePoint now() {
 class Talk {
  public:
   Talk(Client& client, const Resource& resource, ListWatch& steps, std::stop_token stop)
-      : client_(client), resource_(resource), steps_(steps), stop_(std::move(stop)) {}
+      : client_(client),
+        resource_(resource),
+        steps_(steps),
+        stop_(std::move(stop)),
+        told_(steps.failures()),
+        lists_(steps.lists()),
+        troubled_(steps.trouble().has_value()) {}
 
   void operator()(const ListWatch::Pause& pause) { (void)runtime::Signal().wait(stop_, pause.until); }
 
@@ -81,9 +87,9 @@ class Talk {
   const Resource& resource_;
   ListWatch& steps_;
   std::stop_token stop_;
-  std::uint64_t told_ = 0;
-  std::uint64_t lists_ = 0;
-  bool troubled_ = false;
+  std::uint64_t told_;
+  std::uint64_t lists_;
+  bool troubled_;
 };
 
 }  // namespace

@@ -28,11 +28,19 @@ class Reflector {
             Selection selection = {})
       : store_(std::move(decode), changed),
         steps_({.selection = std::move(selection)}, store_, random_seed()),
-        thread_([this, &client, resource = std::move(resource)](std::stop_token stop) {
-          run(client, resource, steps_, std::move(stop));
-        }) {}
+        client_(client),
+        resource_(std::move(resource)) {
+    start();
+  }
 
   std::shared_ptr<const View<T>> latest() const { return store_.latest(); }
+
+  // Takes the newest list there is, whatever is known already; View::lists grows when it has come whole.
+  void list_again() {
+    stop();
+    steps_.list_again();
+    start();
+  }
 
   // Ends the thread; the last view stays.
   void stop() {
@@ -41,9 +49,15 @@ class Reflector {
   }
 
  private:
+  void start() {
+    thread_ = std::jthread([this](std::stop_token stop) { run(client_, resource_, steps_, std::move(stop)); });
+  }
+
   Store<T> store_;
   ListWatch steps_;
-  std::jthread thread_;
+  Client& client_;
+  const Resource resource_;
+  std::jthread thread_;  // Last: it uses all of the above.
 };
 
 }  // namespace kube

@@ -36,6 +36,8 @@ struct View {
 
   bool complete = false;       // A whole list has been seen. Before that, absence says nothing.
   std::uint64_t version = 0;   // Everything up to here is in it; bookmarks count.
+  std::uint64_t lists = 0;     // How many whole lists were taken so far.
+  std::uint64_t failures = 0;  // How often following it has failed so far.
   std::vector<Entry> objects;  // By key.
   // Objects that are there but cannot be decoded now, and why. If an earlier version of the same object could be, that
   // is still among `objects`: unknown is not deleted.
@@ -82,6 +84,8 @@ class Store final : public Sink {
     staged_.version = version;
     listing_ = false;
     const std::lock_guard lock(mutex_);
+    staged_.lists = live_.lists + 1;
+    staged_.failures = live_.failures;
     std::swap(live_, staged_);
     published_.reset();
     dirty_ = true;
@@ -131,6 +135,7 @@ class Store final : public Sink {
     const std::lock_guard lock(mutex_);
     const auto fault = [](const auto& one) { return one ? std::optional(one->fault()) : std::nullopt; };
     if (fault(live_.trouble) != fault(error)) dirty_ = true;
+    if (error) ++live_.failures;
     live_.trouble = std::move(error);
     published_.reset();
   }

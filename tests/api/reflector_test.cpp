@@ -37,6 +37,7 @@ class Watcher {
     return out;
   }
   std::shared_ptr<const kube::View<std::string>> view() { return reflector_.latest(); }
+  void list_again() { reflector_.list_again(); }
 
   template <typename Fact>
   testing::AssertionResult sees(std::string_view what, Fact fact) {
@@ -86,6 +87,17 @@ TEST_F(ReflectorTest, it_shows_what_is_there_and_follows_changes) {
   EXPECT_TRUE(watcher.sees({{"a", "three"}, {"b", "two"}}));
   ASSERT_OK(drop("a"));
   EXPECT_TRUE(watcher.sees({{"b", "two"}}));
+}
+
+TEST_F(ReflectorTest, asked_to_list_again_it_does_and_goes_on_from_there) {
+  ASSERT_OK(put("a", "one"));
+  Watcher watcher(*client_, ns_);
+  ASSERT_TRUE(watcher.sees({{"a", "one"}}));
+  watcher.list_again();
+  EXPECT_TRUE(watcher.sees("a second list", [](const auto& view) { return view.lists == 2; }));
+  ASSERT_OK(put("a", "two"));
+  EXPECT_TRUE(watcher.sees({{"a", "two"}}));
+  EXPECT_EQ(watcher.view()->failures, 0U);
 }
 
 TEST_F(ReflectorTest, nothing_there_is_complete_and_empty) {
