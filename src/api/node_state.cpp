@@ -12,4 +12,11 @@ std::string encode(const NodeState& state) {
   return encode_object(state);
 }
 
+std::string encode(const NodeState::Status& status) {
+  return json::object([&](json::Object& out) {
+    Encoder encoder(out);
+    NodeState::Status::fields(status, encoder);
+  });
+}
+
 }  // namespace api

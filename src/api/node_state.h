@@ -193,5 +193,6 @@ struct NodeState {
 
 base::Result<NodeState> decode_node_state(const json::Value& object);
 std::string encode(const NodeState& state);  // Whole, status included.
+std::string encode(const NodeState::Status& status);
 
 }  // namespace api

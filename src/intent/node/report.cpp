@@ -1,18 +1,67 @@
 #include "intent/node/report.h"
 
-namespace intent {
+#include <algorithm>
+#include <utility>
 
-api::NodeState::Settled next_report(const api::NodeState::Settled& last, const Progress& progress) {
+#include "api/iprule_config.h"
+
+namespace intent {
+namespace {
+
+using api::NodeState;
+
+// maxLength of these fields in the schema.
+constexpr std::size_t kLongestReason = 64;
+constexpr std::size_t kLongestMessage = 1024;
+
+void cut(std::string& text, std::size_t longest) {
+  if (text.size() <= longest) return;
+  while (longest > 0 && (static_cast<unsigned char>(text[longest]) & 0xc0U) == 0x80U) --longest;  // Within a character.
+  text.resize(longest);
+}
+
+bool may_advance(const Progress& progress) {
+  return progress.is_complete && progress.is_verified && progress.failed.size() <= NodeState::kMaxFailed;
+}
+
+NodeState::Settled settled_in(const NodeState::Status& status) {
+  const auto found = std::ranges::find(status.settled, api::IPRuleConfig::kKind, &NodeState::Settled::kind);
+  if (found != status.settled.end()) return *found;
+  return {.kind = std::string(api::IPRuleConfig::kKind)};
+}
+
+}  // namespace
+
+NodeState::Settled next_report(const NodeState::Settled& last, const Progress& progress) {
   if (!progress.is_complete || !progress.is_verified) return last;
-  api::NodeState::Settled out{.kind = last.kind,
-                              .epoch = last.epoch,
-                              .failed_count = static_cast<std::int32_t>(progress.failed.size()),
-                              .failed = progress.failed};
-  const bool fits = out.failed.size() <= api::NodeState::kMaxFailed;
-  if (!fits) out.failed.resize(api::NodeState::kMaxFailed);
+  NodeState::Settled out{.kind = last.kind,
+                         .epoch = last.epoch,
+                         .failed_count = static_cast<std::int32_t>(progress.failed.size()),
+                         .failed = progress.failed};
+  if (out.failed.size() > NodeState::kMaxFailed) out.failed.resize(NodeState::kMaxFailed);
+  for (NodeState::Failed& failed : out.failed) {
+    cut(failed.reason, kLongestReason);
+    cut(failed.message, kLongestMessage);
+  }
   const bool is_news = progress.largest_epoch > static_cast<std::uint64_t>(last.epoch) || out != last;
-  if (fits && is_news) out.epoch = static_cast<std::int64_t>(progress.version);
+  if (may_advance(progress) && is_news) out.epoch = static_cast<std::int64_t>(progress.version);
   return out;
+}
+
+NodeState::Status next_status(const NodeState::Status& last, NodeState::Status found, const Progress& progress,
+                              meta::Time now) {
+  std::vector<meta::Condition> conditions = last.conditions;
+  std::erase_if(conditions, [&](const auto& old) { return meta::find(found.conditions, old.type) == nullptr; });
+  for (meta::Condition& wanted : found.conditions) meta::set(conditions, std::move(wanted), now);
+  found.conditions = std::move(conditions);
+  found.settled = {next_report(settled_in(last), progress)};
+  found.changed = last.changed;
+  if (found == last) return last;
+
+  // There is something to say: then the newest number, too, which saves another report for it.
+  if (may_advance(progress)) found.settled.front().epoch = static_cast<std::int64_t>(progress.version);
+  found.changed = now;
+  return found;
 }
 
 }  // namespace intent

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "api/node_state.h"
+#include "meta/time.h"
 
 namespace intent {
 
@@ -23,5 +24,11 @@ struct Progress {
 // A new token begins with an empty `last` and a new list: what was seen before it may come from a storage that has
 // since been restored to an earlier state, whose numbers then mean other writes.
 api::NodeState::Settled next_report(const api::NodeState::Settled& last, const Progress& progress);
+
+// The whole report: `found` with how far the agent has come with IPRuleConfigs. `found` has no times, no `settled`, and
+// conditions as they should read; times follow from `last` and `now`. Equal to `last` where there is nothing new. Texts
+// are cut to what the schema takes.
+api::NodeState::Status next_status(const api::NodeState::Status& last, api::NodeState::Status found,
+                                   const Progress& progress, meta::Time now);
 
 }  // namespace intent
