@@ -5,7 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "agent/cluster_source.h"
+#include "agent/cluster_agent.h"
+#include "agent/environment.h"
 #include "agent/folder_source.h"
 #include "agent/node_loop.h"
 #include "base/log.h"
@@ -29,30 +30,29 @@ std::string host_name() {
   return name.substr(0, name.find('\0'));
 }
 
-base::Status run_in_cluster(const Options& options) {
+base::Status run_in_cluster(const Options& options, const agent::Environment& environment) {
   runtime::Shutdown shutdown;
   const auto config = TRY(kube::load_config(options.kubeconfig, "", kube::Environment::of_process()));
   const auto client =
       TRY(kube::Client::connect(config, {.user_agent = "iprule-agent/" + std::string(base::version())}));
   base::log::info("started", {{"version", base::version_text("iprule-agent")}, {"node", options.node}});
-  runtime::Signal changed;
-  agent::ClusterSource source(*client, options.node, changed);
-  agent::NodeLoop([&] { return source.latest(); }, changed).run(shutdown.token());
+  agent::ClusterAgent(*client, options.node, environment).run(shutdown.token());
+  base::log::info("stopped");
   return {};
 }
 
-base::Status run_standalone(const Options& options) {
+base::Status run_standalone(const Options& options, const agent::Environment& environment) {
   runtime::Shutdown shutdown;
   runtime::Signal changed;
   const auto source = TRY(agent::FolderSource::open(options.folder, options.node, changed));
-  agent::NodeLoop loop([&] { return source->latest(); }, changed);
+  agent::NodeLoop loop([&] { return source->latest(); }, changed, {.audit = environment.reconcile_period});
   if (!options.once) {
     loop.run(shutdown.token());
     return {};
   }
-  const auto report = TRY(loop.pass(shutdown.token()));
-  if (!report) return base::fail(base::Fault::invalid, source->trouble());
-  if (!report->settled()) return base::fail(base::Fault::unavailable, "not everything could be applied");
+  const auto pass = TRY(loop.pass(shutdown.token()));
+  if (!pass) return base::fail(base::Fault::invalid, source->trouble());
+  if (!pass->report.settled()) return base::fail(base::Fault::unavailable, "not everything could be applied");
   return {};
 }
 
@@ -76,7 +76,14 @@ int main(int argc, char** argv) {
   }
   if (options.node.empty()) options.node = host_name();
 
-  if (const auto done = *standalone ? run_standalone(options) : run_in_cluster(options); !done) {
+  const auto environment = agent::Environment::of_process();
+  base::log::set_level(environment.log_level);
+  for (const std::string& complaint : environment.complaints) {
+    base::log::warning("a setting cannot be as it is given", {{"reason", complaint}});
+  }
+
+  const auto done = *standalone ? run_standalone(options, environment) : run_in_cluster(options, environment);
+  if (!done) {
     base::log::error("cannot run", {{"reason", done.error().message()}});
     return 1;
   }

@@ -1,44 +1,99 @@
 #include "agent/cluster_source.h"
 
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "api/iprule_config.h"
 #include "api/kinds.h"
+#include "intent/cluster/active_agent.h"
 
 namespace agent {
 namespace {
 
-kube::Resource published_configs() {
+kube::Resource ours(std::string_view plural, bool namespaced = false) {
   return {.group = std::string(api::kGroup),
           .version = std::string(api::kVersion),
-          .plural = std::string(api::IPRuleConfig::kPlural),
-          .namespaced = false};
+          .plural = std::string(plural),
+          .namespaced = namespaced};
 }
 
-kube::Resource nodes() {
-  return {.group = "", .version = "v1", .plural = "nodes", .namespaced = false};
+kube::Selection named(const std::string& name) {
+  return {.field_selector = "metadata.name=" + name};
 }
 
 }  // namespace
 
-ClusterSource::ClusterSource(kube::Client& client, const std::string& node, runtime::Signal& changed)
-    : compiler_(node),
-      configs_(client, published_configs(), api::decode_published_config, changed,
+ClusterSource::ClusterSource(kube::Client& client, std::string node, NodeSettings fallback, std::string home,
+                             runtime::Signal& changed)
+    : node_name_(std::move(node)),
+      home_(std::move(home)),
+      fallback_(std::move(fallback)),
+      compiler_(node_name_),
+      configs_(client, ours(api::IPRuleConfig::kPlural), api::decode_published_config, changed,
                {.label_selector = fmt::format("{}={}", api::kManagedByLabel, api::kManagedByValue)}),
-      node_(client, nodes(), api::decode_node, changed, {.field_selector = "metadata.name=" + node}) {}
+      agents_(client, ours(api::Agent::kPlural, true), api::decode_agent, changed),
+      nodes_(client, {.group = "", .version = "v1", .plural = "nodes", .namespaced = false}, api::decode_node, changed,
+             named(node_name_)),
+      reports_(client, ours(api::NodeState::kPlural), api::decode_node_state, changed, named(node_name_)) {}
+
+bool ClusterSource::Basis::complete() const {
+  return configs && configs->complete && agents->complete && nodes->complete && reports->complete;
+}
 
 std::optional<Wanted> ClusterSource::latest() {
-  const auto configs = configs_.latest();
-  const auto node = node_.latest();
-  if (!configs->complete || !node->complete) return std::nullopt;
+  basis_ = {
+      .configs = configs_.latest(), .agents = agents_.latest(), .nodes = nodes_.latest(), .reports = reports_.latest()};
+  if (!basis_.complete()) return std::nullopt;
+  follow_token();
 
+  // Without the Node nobody knows its labels: objects that ask for some neither come nor go.
+  const bool knows_labels = basis_.node() != nullptr;
+  bool whole = basis_.configs->unknown.empty() && basis_.nodes->unknown.empty();
   std::vector<const api::PublishedConfig*> published;
-  published.reserve(configs->objects.size());
-  for (const auto& object : configs->objects) published.push_back(&object->value);
-  const meta::Labels labels = node->objects.empty() ? meta::Labels() : node->objects.front()->value.meta.labels;
-  return compiler_.compile(published, labels, configs->unknown.empty() && node->unknown.empty());
+  published.reserve(basis_.configs->objects.size());
+  for (const auto& object : basis_.configs->objects) {
+    if (knows_labels || object->value.spec.node_selector.empty()) {
+      published.push_back(&object->value);
+    } else {
+      whole = false;
+    }
+  }
+  return compiler_.compile(published, settings(), whole);
+}
+
+// Numbers from before a new token may stem from a storage that has since been set back; so the objects are listed anew.
+void ClusterSource::follow_token() {
+  const auto* report = basis_.report();
+  const std::string token = report != nullptr ? report->value.spec.token : "";
+  if (token_ && *token_ != token) {
+    listed_since_token_ = basis_.configs->lists + 1;
+    configs_.list_again();
+  }
+  token_ = token;
+  basis_.listed_under_token = basis_.configs->lists >= listed_since_token_;
+}
+
+const api::Agent* ClusterSource::active_agent() const {
+  std::vector<const api::Agent*> all;
+  for (const auto& object : basis_.agents->objects) all.push_back(&object->value);
+  return intent::active_agent(all, home_);
+}
+
+NodeSettings ClusterSource::settings() const {
+  NodeSettings out = fallback_;
+  if (const api::Agent* agent = active_agent()) {
+    if (agent->spec.default_priority != 0) out.default_priority = agent->spec.default_priority;
+    out.dataplane = agent->spec.dataplane;
+  }
+  if (const auto* node = basis_.node()) out.labels = node->value.meta.labels;
+  if (const auto* report = basis_.report()) {
+    for (const std::string& text : report->value.spec.cluster_prefixes) {
+      if (const auto prefix = net::Prefix::parse(text)) out.cluster_prefixes.push_back(*prefix);
+    }
+  }
+  return out;
 }
 
 }  // namespace agent

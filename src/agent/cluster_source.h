@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "agent/node_compiler.h"
 #include "agent/node_loop.h"
+#include "api/agent.h"
 #include "api/node.h"
+#include "api/node_state.h"
 #include "api/published_config.h"
 #include "kube/client.h"
 #include "kube/reflector.h"
@@ -14,18 +18,51 @@
 namespace agent {
 
 // What the API server has published for this node. Follows it from construction on; `changed` is raised when there is
-// something new. While the server is away, the last that was known stays.
+// something new. While the server is away, the last that was known stays. All but the constructor is for the thread of
+// the loop.
 class ClusterSource {
  public:
-  ClusterSource(kube::Client& client, const std::string& node, runtime::Signal& changed);
+  // `fallback`: what counts where no Agent says otherwise; `home`: where the one that counts is looked for first.
+  ClusterSource(kube::Client& client, std::string node, NodeSettings fallback, std::string home,
+                runtime::Signal& changed);
 
-  // For the thread of the loop. Nothing until every list it needs has been seen whole.
+  // Nothing until every list it needs has been seen whole.
   std::optional<Wanted> latest();
 
+  // What the last latest() was made from.
+  struct Basis {
+    std::shared_ptr<const kube::View<api::PublishedConfig>> configs{};
+    std::shared_ptr<const kube::View<api::Agent>> agents{};
+    std::shared_ptr<const kube::View<api::Node>> nodes{};         // Our own, or none.
+    std::shared_ptr<const kube::View<api::NodeState>> reports{};  // Our own, or none.
+    // The objects were listed after the present token was given: only then do their numbers mean what it says.
+    bool listed_under_token = false;
+
+    bool complete() const;
+    const kube::Object<api::Node>* node() const { return nodes->objects.empty() ? nullptr : nodes->objects[0].get(); }
+    const kube::Object<api::NodeState>* report() const {
+      return reports->objects.empty() ? nullptr : reports->objects[0].get();
+    }
+  };
+  const Basis& basis() const { return basis_; }
+
  private:
+  void follow_token();
+  NodeSettings settings() const;
+
+  const api::Agent* active_agent() const;
+
+  std::string node_name_;
+  std::string home_;
+  NodeSettings fallback_;
   NodeCompiler compiler_;
+  Basis basis_;
+  std::optional<std::string> token_;      // The last that was seen; "" where there was none.
+  std::uint64_t listed_since_token_ = 0;  // From this list on they count under it.
   kube::Reflector<api::PublishedConfig> configs_;
-  kube::Reflector<api::Node> node_;  // This one only, for its labels.
+  kube::Reflector<api::Agent> agents_;
+  kube::Reflector<api::Node> nodes_;
+  kube::Reflector<api::NodeState> reports_;
 };
 
 }  // namespace agent

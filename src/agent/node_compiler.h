@@ -1,15 +1,28 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "agent/node_loop.h"
+#include "api/agent.h"
+#include "api/kinds.h"
 #include "api/published_config.h"
 #include "intent/node/source_rules.h"
 #include "meta/labels.h"
+#include "net/prefix.h"
 
 namespace agent {
+
+// What the cluster says of this node besides the published objects.
+struct NodeSettings {
+  meta::Labels labels{};
+  std::uint32_t default_priority = api::kDefaultPriority;
+  std::uint8_t protocol = api::kRuleProtocol;
+  api::Dataplane dataplane = api::Dataplane::automatic;
+  std::vector<net::Prefix> cluster_prefixes{};  // The cluster's own: replies to them are never steered.
+};
 
 // From published objects to what this node should have. Remembers what each object got, which the next pass needs, and
 // logs what could not be done when that changes. For one thread.
@@ -18,7 +31,7 @@ class NodeCompiler {
   explicit NodeCompiler(std::string node) : node_(std::move(node)) {}
 
   // `whole`: no published object is missing from `configs` because it could not be read.
-  Wanted compile(std::span<const api::PublishedConfig* const> configs, const meta::Labels& labels, bool whole);
+  Wanted compile(std::span<const api::PublishedConfig* const> configs, const NodeSettings& settings, bool whole);
 
  private:
   void tell(const intent::NodeIntent& intent);

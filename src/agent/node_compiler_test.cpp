@@ -21,10 +21,10 @@ api::IPRuleConfig config(std::uint32_t table) {
   return out;
 }
 
-Wanted compile(NodeCompiler& compiler, const api::IPRuleConfig& object) {
+Wanted compile(NodeCompiler& compiler, const api::IPRuleConfig& object, const NodeSettings& settings = {}) {
   const auto published = api::published(object);
   const std::vector<const api::PublishedConfig*> all = {&published};
-  return compiler.compile(all, {}, true);
+  return compiler.compile(all, settings, true);
 }
 
 TEST(NodeCompiler, a_published_object_is_a_rule) {
@@ -44,6 +44,21 @@ TEST(NodeCompiler, an_edited_object_keeps_the_rule_it_had_and_nothing_is_removed
   ASSERT_EQ(wanted.state.rules.size(), 1U);
   EXPECT_EQ(wanted.state.rules[0].table, 100U);
   EXPECT_FALSE(wanted.whole);
+  ASSERT_EQ(wanted.failed.size(), 1U);
+  EXPECT_EQ(wanted.failed[0].uid, "uid");
+  EXPECT_EQ(wanted.failed[0].reason, "HashMismatch");
+}
+
+TEST(NodeCompiler, the_settings_give_what_an_object_leaves_open) {
+  NodeCompiler compiler("worker-1");
+  auto object = config(100);
+  object.spec.priority = 0;
+  object.meta.annotations.set(api::kSpecHash, api::spec_hash(object.spec));
+  const Wanted wanted = compile(compiler, object, {.default_priority = 31000, .protocol = 184});
+  ASSERT_EQ(wanted.state.rules.size(), 1U);
+  EXPECT_EQ(state::text(wanted.state.rules[0]), "31000: from 10.96.1.50 lookup 100 proto 184");
+  ASSERT_EQ(wanted.claims.size(), 1U);
+  EXPECT_EQ(wanted.claims[0].uid, "uid");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "agent/change_log.h"
 #include "base/log.h"
 
 namespace agent {
@@ -21,6 +22,19 @@ state::NetState keeping_own(state::NetState wanted, const state::NetState& obser
     }
   }
   return wanted;
+}
+
+std::size_t count_own(const state::NetState& observed, const plan::Ownership& ownership) {
+  const auto ours = [&](const auto& rule) { return ownership.owns(rule); };
+  return static_cast<std::size_t>(std::ranges::count_if(observed.rules, ours) +
+                                  std::ranges::count_if(observed.opaque_rules, ours));
+}
+
+// Does not depend on the order of rules, which means nothing.
+std::size_t fingerprint(const state::NetState& wanted) {
+  std::size_t out = wanted.rules.size();
+  for (const state::Rule& rule : wanted.rules) out += std::hash<state::Rule>()(rule);
+  return out;
 }
 
 std::string first_failure(const kernel::Engine::Report& report) {
@@ -43,7 +57,9 @@ NodeLoop::NodeLoop(Source source, runtime::Signal& changed, NodeLoopOptions opti
 
 void NodeLoop::run(std::stop_token stop) {
   while (!stop.stop_requested()) {
+    if (options_.heartbeat != nullptr) options_.heartbeat->beat();
     const auto wait = look(stop);
+    if (options_.heartbeat != nullptr) options_.heartbeat->rest();
     (void)changed_.wait(stop, std::chrono::steady_clock::now() + wait);  // Whatever ended the wait: look again.
   }
 }
@@ -55,34 +71,44 @@ base::Status NodeLoop::open_kernel() {
   return {};
 }
 
-base::Result<std::optional<NodeLoop::Report>> NodeLoop::pass(std::stop_token stop) {
+Looked NodeLoop::pass(std::stop_token stop) {
+  const auto begun = std::chrono::steady_clock::now();
   TRY(open_kernel());
   auto wanted = source_();
   if (!wanted) return std::nullopt;
-  if (!wanted->whole) {
+  Pass out{.wanted = *std::move(wanted)};
+  if (!out.wanted.whole) {
     const auto seen = TRY(engine_->observe(stop));
-    wanted->state = keeping_own(std::move(wanted->state), state::state_of(seen), options_.ownership);
+    out.wanted.state = keeping_own(std::move(out.wanted.state), state::state_of(seen), options_.ownership);
   }
-  return TRY(engine_->converge(wanted->state, stop));
+  out.report = TRY(engine_->converge(out.wanted.state, stop));
+  out.own_rules = count_own(state::state_of(out.report.after), options_.ownership);
+  const std::size_t wanted_now = fingerprint(out.wanted.state);
+  if (settled_ == wanted_now) out.repairs = out.report.outcome.count(kernel::Effect::done);
+  if (out.report.settled()) settled_ = wanted_now;
+  out.took = std::chrono::steady_clock::now() - begun;
+  return out;
 }
 
 std::chrono::milliseconds NodeLoop::look(std::stop_token stop) {
-  const auto report = pass(stop);
-  if (!report) {
-    tell(report.error().message());
+  const Looked looked = pass(stop);
+  options_.after(looked);
+  if (!looked) {
+    tell(looked.error().message());
     // What a socket still receives after a timeout is unknown: the next pass opens others.
-    if (report.error().fault() == base::Fault::timeout) monitor_.reset(), engine_.reset();
+    if (looked.error().fault() == base::Fault::timeout) monitor_.reset(), engine_.reset();
     return backoff_.next();
   }
-  if (!*report) return options_.audit;
+  if (!*looked) return options_.audit;
 
-  for (const plan::Op& op : (*report)->done.ops) base::log::info(plan::text(op));
-  if ((*report)->settled()) {
+  const kernel::Engine::Report& report = (*looked)->report;
+  log_changes(report);
+  if (report.settled()) {
     backoff_.reset();
     tell("");
     return options_.audit;
   }
-  tell(first_failure(**report));
+  tell(first_failure(report));
   return backoff_.next();
 }
 

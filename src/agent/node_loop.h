@@ -6,12 +6,17 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
+#include "api/node_state.h"
 #include "base/backoff.h"
+#include "base/clock.h"
 #include "base/result.h"
+#include "intent/node/source_rules.h"
 #include "kernel/engine.h"
 #include "kernel/monitor.h"
 #include "plan/ownership.h"
+#include "runtime/heartbeat.h"
 #include "runtime/signal.h"
 #include "state/net_state.h"
 
@@ -23,11 +28,26 @@ struct Wanted {
   // Whether that is all of it. While some object cannot be read, nobody knows which of our rules it stands for, so
   // nothing is removed.
   bool whole = true;
+  std::vector<api::NodeState::Failed> failed{};  // Objects that are not programmed as they say, each once, by uid.
+  std::vector<intent::Claim> claims{};           // Which object asks for which rule, in order.
 };
+
+// One look at both sides.
+struct Pass {
+  Wanted wanted{};
+  kernel::Engine::Report report{};  // What it came to in the kernel.
+  std::size_t own_rules = 0;        // Of ours that stand there now.
+  std::size_t repairs = 0;  // Changes made although nothing else was wanted than before: somebody had been there.
+  base::Duration took{};
+};
+// Nothing while it is not known what is wanted; an error where the kernel could not be asked.
+using Looked = base::Result<std::optional<Pass>>;
 
 struct NodeLoopOptions {
   plan::Ownership ownership{};
-  std::chrono::milliseconds audit = std::chrono::seconds(30);  // The backstop, for changes that gave no event.
+  std::chrono::milliseconds audit = std::chrono::seconds(30);       // The backstop, for changes that gave no event.
+  runtime::Heartbeat* heartbeat = nullptr;                          // Beaten while it works.
+  std::function<void(const Looked&)> after = [](const Looked&) {};  // Told of every pass, on the loop's thread.
 };
 
 // Keeps this node's kernel at what is wanted: looks when told that something changed, on either side, and changes only
@@ -43,9 +63,7 @@ class NodeLoop {
   // Until stopped. Failures are logged when they change and retried with back-off; they never end the loop.
   void run(std::stop_token stop);
 
-  // One look at both sides. What it came to, or nothing while it is not known what is wanted.
-  using Report = kernel::Engine::Report;
-  base::Result<std::optional<Report>> pass(std::stop_token stop);
+  Looked pass(std::stop_token stop);
 
  private:
   base::Status open_kernel();
@@ -58,6 +76,7 @@ class NodeLoop {
   base::Backoff backoff_;
   std::optional<kernel::Engine> engine_;
   std::unique_ptr<kernel::Monitor> monitor_;
+  std::optional<std::size_t> settled_;  // A fingerprint of what was wanted when all of it was last seen in place.
   std::string told_;
 };
 

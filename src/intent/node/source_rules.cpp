@@ -33,7 +33,8 @@ class Compiler {
   NodeIntent run() {
     for (const PublishedConfig* config : view_.configs) {
       if (!config->is_present() || config->trust == Trust::unmanaged) continue;
-      if (!config->spec.node_selector.matches(view_.labels)) continue;
+      // Of an edited object the selector may be what was edited.
+      if (config->trust != Trust::mismatch && !config->spec.node_selector.matches(view_.labels)) continue;
       wish(*config);
     }
     std::ranges::sort(wishes_, {}, &Wish::order);

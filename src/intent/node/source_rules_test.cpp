@@ -111,6 +111,7 @@ TEST(SourceRules, D6_what_was_applied_last_stays_while_hash_and_spec_disagree) {
   PublishedConfig& config = bench.config("a", "10.96.0.1", 100, 1000);
   bench.compile();
   config.spec.table = 7;
+  config.spec.node_selector.set("zone", "elsewhere");
   config.trust = Trust::mismatch;
   for (int pass = 0; pass < 3; ++pass) {
     const NodeIntent intent = bench.compile();

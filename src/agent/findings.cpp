@@ -1,0 +1,193 @@
+#include "agent/findings.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sys/utsname.h>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/version.h"
+
+namespace agent {
+namespace {
+
+using api::NodeState;
+using api::PublishedConfig;
+using Failures = std::map<std::string, NodeState::Failed>;  // By uid.
+
+constexpr std::string_view kWaiting = "Waiting";  // For another object's withdrawal; it passes by itself.
+// A node brings about three prefixes: its addresses and the pods'.
+constexpr std::size_t kManyPrefixes = 150;
+
+std::string reason_of(const base::Error& error) {
+  return error.fault() == base::Fault::denied ? "NotPermitted" : "RuleAddFailed";
+}
+
+using Place = std::tuple<net::Prefix, std::uint32_t, std::uint32_t>;  // Source, priority, table.
+
+std::optional<Place> place_of(const plan::Op& op) {
+  const auto* add = std::get_if<plan::AddRule>(&op);
+  if (add == nullptr || !add->rule.selector.from) return std::nullopt;
+  return Place(*add->rule.selector.from, add->rule.priority, add->rule.table);
+}
+
+// The rules that the read-back lacks, with what the kernel said to the last try, if anything.
+using Missing = std::map<Place, const base::Error*>;
+
+// Nothing where more is left to do than that: whose it is cannot be told.
+std::optional<Missing> missing_rules(const kernel::Engine::Report& report) {
+  Missing out;
+  for (const plan::Op& op : report.left.ops) {
+    const auto place = place_of(op);
+    if (!place) return std::nullopt;
+    out.emplace(*place, nullptr);
+  }
+  for (std::size_t i = 0; i < report.done.ops.size() && !out.empty(); ++i) {
+    const auto& status = report.outcome.results.at(i).status;
+    const auto place = place_of(report.done.ops[i]);
+    if (status || !place) continue;
+    if (const auto found = out.find(*place); found != out.end()) found->second = &status.error();
+  }
+  return out;
+}
+
+// Whoever asked for a missing rule has failed.
+void blame(const Missing& missing, const std::vector<intent::Claim>& claims, const kube::View<PublishedConfig>& configs,
+           Failures& failures) {
+  if (missing.empty()) return;
+  std::map<std::string_view, const PublishedConfig*> by_uid;
+  for (const auto& object : configs.objects) by_uid.emplace(object->uid, &object->value);
+  for (const intent::Claim& claim : claims) {
+    const auto found = missing.find({net::Prefix::host(claim.source), claim.priority, claim.table});
+    const auto config = by_uid.find(claim.uid);
+    if (found == missing.end() || config == by_uid.end()) continue;
+    const base::Error* error = found->second;
+    failures.try_emplace(claim.uid, NodeState::Failed{.uid = claim.uid,
+                                                      .name = config->second->name,
+                                                      .generation = config->second->generation,
+                                                      .reason = error != nullptr ? reason_of(*error) : "RuleAddFailed",
+                                                      .message = error != nullptr ? error->message() : ""});
+  }
+}
+
+meta::Condition synced(const NodeState::Status& found, const Failures& failures) {
+  if (found.sync == api::Sync::in_sync) {
+    return {.type = "Synced",
+            .status = meta::Truth::yes,
+            .reason = "InSync",
+            .message = "the kernel was read back and is as published"};
+  }
+  const NodeState::Failed& first = failures.begin()->second;
+  return {.type = "Synced",
+          .status = meta::Truth::no,
+          .reason = first.reason,
+          .message = fmt::format("{} not programmed as published; {}: {}",
+                                 failures.size() == 1 ? "1 object is" : fmt::format("{} objects are", failures.size()),
+                                 first.name, first.message)};
+}
+
+meta::Condition clashing(const std::vector<plan::Clash>& clashes) {
+  if (clashes.empty()) {
+    return {.type = "Clashing",
+            .status = meta::Truth::no,
+            .reason = "NoClash",
+            .message = "no foreign rule has the place of one of ours"};
+  }
+  return {.type = "Clashing",
+          .status = meta::Truth::yes,
+          .reason = "ForeignRule",
+          .message = fmt::format("a foreign rule matches the same packets at the same priority: {}; choose another "
+                                 "priority for one of them",
+                                 state::text(clashes.front().foreign))};
+}
+
+api::Sync sync_of(const Failures& failures) {
+  if (failures.empty()) return api::Sync::in_sync;
+  const bool all_wait =
+      std::ranges::all_of(failures, [](const auto& entry) { return entry.second.reason == kWaiting; });
+  return all_wait ? api::Sync::applying : api::Sync::failing;
+}
+
+api::NodeCounts count(const Pass& pass, const Failures& failures) {
+  std::set<net::Address> sources;
+  for (const intent::Claim& claim : pass.wanted.claims) sources.insert(claim.source);
+  return {.rules = static_cast<std::int32_t>(pass.own_rules),
+          .sources = static_cast<std::int32_t>(sources.size()),
+          .failures = static_cast<std::int32_t>(failures.size()),
+          .clashes = static_cast<std::int32_t>(pass.report.left.clashes.size())};
+}
+
+// False where the look proves nothing either way.
+bool describe(const ClusterSource::Basis& basis, const Pass& pass, Findings& out) {
+  Failures failures;
+  for (const NodeState::Failed& failed : pass.wanted.failed) failures.emplace(failed.uid, failed);
+  const auto missing = missing_rules(pass.report);
+  if (missing) blame(*missing, pass.wanted.claims, *basis.configs, failures);
+  const bool is_verified = state::is_verified(pass.report.after) && missing.has_value();
+  if (!is_verified && failures.empty()) return false;
+
+  out.found.sync = sync_of(failures);
+  out.found.counts = count(pass, failures);
+  out.found.holds_nothing = is_verified && pass.own_rules == 0;
+  out.found.dataplane = api::Backend::rules;
+  out.found.conditions = {synced(out.found, failures), clashing(pass.report.left.clashes)};
+  out.progress.is_verified = is_verified;
+  out.progress.is_complete = pass.wanted.whole;
+  out.progress.version = basis.configs->version;
+  for (const auto& object : basis.configs->objects) {
+    out.progress.largest_epoch = std::max(out.progress.largest_epoch, object->value.epoch);
+  }
+  for (auto& [uid, failed] : failures) out.progress.failed.push_back(std::move(failed));
+  return true;
+}
+
+void describe(const base::Error& error, Findings& out) {
+  out.found.sync = api::Sync::failing;
+  out.found.counts = out.stored.counts;  // For want of better knowledge.
+  out.found.dataplane = out.stored.dataplane;
+  out.found.conditions = {{.type = "Synced",
+                           .status = meta::Truth::no,
+                           .reason = error.fault() == base::Fault::denied ? "NotPermitted" : "KernelUnreadable",
+                           .message = error.message()}};
+}
+
+}  // namespace
+
+NodeIdentity NodeIdentity::of_this_node() {
+  utsname names{};
+  (void)::uname(&names);  // Cannot fail with a good address.
+  std::string boot_id = base::read_file("/proc/sys/kernel/random/boot_id").value_or("");
+  boot_id = boot_id.substr(0, boot_id.find('\n'));
+  return {.boot_id = std::move(boot_id), .kernel = names.release, .version = std::string(base::version())};
+}
+
+std::optional<Findings> findings(const ClusterSource::Basis& basis, const Looked& looked,
+                                 const NodeIdentity& identity) {
+  if (!basis.complete() || !basis.listed_under_token) return std::nullopt;
+  const auto* report = basis.report();
+  if (report == nullptr || basis.node() == nullptr || report->value.spec.token.empty()) return std::nullopt;
+  if (looked && !*looked) return std::nullopt;
+
+  Findings out{.uid = report->uid,
+               .token = report->value.spec.token,
+               .version = report->version,
+               .stored = report->value.status,
+               .many_nodes = report->value.spec.cluster_prefixes.size() > kManyPrefixes};
+  out.found.token = out.token;
+  out.found.boot_id = identity.boot_id;
+  out.found.version = identity.version;
+  out.found.facts.kernel = identity.kernel;
+  if (!looked) {
+    describe(looked.error(), out);
+  } else if (!describe(basis, **looked, out)) {
+    return std::nullopt;
+  }
+  return out;
+}
+
+}  // namespace agent

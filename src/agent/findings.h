@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "agent/cluster_source.h"
+#include "agent/node_loop.h"
+#include "api/node_state.h"
+#include "intent/node/report.h"
+
+namespace agent {
+
+// What a node has to say of itself after a look at the kernel, in the words of its report.
+struct Findings {
+  api::NodeState::Status found{};  // Without times and numbers.
+  intent::Progress progress{};
+
+  // The report object that it is for, as last seen.
+  std::string uid{};
+  std::string token{};
+  std::uint64_t version = 0;
+  api::NodeState::Status stored{};
+  bool many_nodes = false;  // Then their reports should not come at one instant.
+};
+
+// What does not change while an agent runs.
+struct NodeIdentity {
+  std::string boot_id;
+  std::string kernel;
+  std::string version;  // The agent's.
+
+  static NodeIdentity of_this_node();
+};
+
+// Nothing where there is nothing to answer to (no report object, or the objects were not listed under its token yet),
+// or where the look was disturbed and proves nothing: the next one will.
+std::optional<Findings> findings(const ClusterSource::Basis& basis, const Looked& looked, const NodeIdentity& identity);
+
+}  // namespace agent

@@ -1,0 +1,153 @@
+#include "agent/findings.h"
+
+#include <gtest/gtest.h>
+
+namespace agent {
+namespace {
+
+const NodeIdentity kIdentity{.boot_id = "boot", .kernel = "6.1", .version = "1.0"};
+
+state::Rule rule(const std::string& source) {
+  return {.family = net::Family::v4,
+          .priority = 1000,
+          .selector = {.from = net::Prefix::host(net::Address::parse(source).value())},
+          .protocol = 183,
+          .table = 100};
+}
+
+template <typename T>
+void add(kube::View<T>& view, std::string name, T value) {
+  view.objects.push_back(std::make_shared<const kube::Object<T>>(
+      kube::Object<T>{.key = {"", name}, .uid = "uid-" + name, .version = 1, .value = std::move(value)}));
+}
+
+// A node whose report asks under token "t", with one published object, a, that wants a rule from 10.96.0.1.
+struct Node {
+  kube::View<api::PublishedConfig> configs{.complete = true, .version = 50, .lists = 1};
+  kube::View<api::Agent> agents{.complete = true};
+  kube::View<api::Node> nodes{.complete = true};
+  kube::View<api::NodeState> reports{.complete = true};
+  Pass pass;
+
+  Node() {
+    add(configs, "a", {.name = "a", .uid = "uid-a", .generation = 3, .epoch = 40});
+    add(nodes, "worker-1", {});
+    api::NodeState report;
+    report.spec.token = "t";
+    add(reports, "worker-1", report);
+    pass.wanted.claims = {
+        {.uid = "uid-a", .source = net::Address::parse("10.96.0.1").value(), .priority = 1000, .table = 100}};
+    pass.report.after = state::Verified{};
+    pass.own_rules = 1;
+  }
+
+  std::optional<Findings> find() const {
+    return findings({.configs = std::make_shared<const kube::View<api::PublishedConfig>>(configs),
+                     .agents = std::make_shared<const kube::View<api::Agent>>(agents),
+                     .nodes = std::make_shared<const kube::View<api::Node>>(nodes),
+                     .reports = std::make_shared<const kube::View<api::NodeState>>(reports),
+                     .listed_under_token = listed_under_token},
+                    pass, kIdentity);
+  }
+  bool listed_under_token = true;
+};
+
+TEST(Findings, what_was_read_back_is_stated) {
+  const auto found = Node().find();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->token, "t");
+  EXPECT_EQ(found->uid, "uid-worker-1");
+  EXPECT_EQ(found->found.sync, api::Sync::in_sync);
+  EXPECT_EQ(found->found.counts->rules, 1);
+  EXPECT_EQ(found->found.counts->sources, 1);
+  EXPECT_FALSE(found->found.holds_nothing);
+  EXPECT_TRUE(found->progress.is_complete);
+  EXPECT_TRUE(found->progress.is_verified);
+  EXPECT_EQ(found->progress.version, 50U);
+  EXPECT_EQ(found->progress.largest_epoch, 40U);
+}
+
+TEST(Findings, D34_without_a_report_or_a_node_object_nothing_is_stated) {
+  Node without_report;
+  without_report.reports.objects.clear();
+  EXPECT_FALSE(without_report.find());
+  Node without_node;
+  without_node.nodes.objects.clear();
+  EXPECT_FALSE(without_node.find());
+  Node without_token;
+  without_token.reports.objects.clear();
+  add(without_token.reports, "worker-1", api::NodeState());
+  EXPECT_FALSE(without_token.find());
+}
+
+TEST(Findings, S10_objects_listed_before_the_token_was_given_prove_nothing_under_it) {
+  Node node;
+  node.listed_under_token = false;
+  EXPECT_FALSE(node.find());
+}
+
+TEST(Findings, S9_a_disturbed_look_states_nothing) {
+  Node node;
+  node.pass.report.after = state::Unverified{};
+  EXPECT_FALSE(node.find());
+}
+
+TEST(Findings, S16_an_unreadable_object_stops_the_number) {
+  Node node;
+  node.pass.wanted.whole = false;
+  const auto found = node.find();
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(found->progress.is_complete);
+}
+
+TEST(Findings, a_refused_rule_is_the_failure_of_who_asked_for_it_and_of_nobody_else) {
+  Node node;
+  node.pass.report.left.ops = {plan::AddRule{.rule = rule("10.96.0.1")}};
+  node.pass.report.done.ops = {plan::AddRule{.rule = rule("10.96.0.1"), .exclusive = false}};
+  node.pass.report.outcome.results = {
+      {.effect = kernel::Effect::failed, .status = base::fail(base::Fault::kernel, "EINVAL", EINVAL)}};
+  const auto found = node.find();
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->progress.is_verified);
+  ASSERT_EQ(found->progress.failed.size(), 1U);
+  const auto& failed = found->progress.failed[0];
+  EXPECT_EQ(failed.uid, "uid-a");
+  EXPECT_EQ(failed.name, "a");
+  EXPECT_EQ(failed.generation, 3);
+  EXPECT_EQ(failed.reason, "RuleAddFailed");
+  EXPECT_EQ(failed.message, "EINVAL");
+  EXPECT_EQ(found->found.sync, api::Sync::failing);
+}
+
+TEST(Findings, S9_a_rule_that_should_be_gone_and_is_not_stops_the_number) {
+  Node node;
+  node.pass.report.left.ops = {plan::RemoveRule{.rule = rule("10.96.0.9")}};
+  EXPECT_FALSE(node.find());
+}
+
+TEST(Findings, waiting_for_another_object_is_no_failure) {
+  Node node;
+  node.pass.wanted.failed = {{.uid = "uid-a", .name = "a", .reason = "Waiting", .message = "for b"}};
+  const auto found = node.find();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->found.sync, api::Sync::applying);
+  EXPECT_EQ(found->progress.failed.size(), 1U) << "but it is not settled";
+}
+
+TEST(Findings, D33_a_kernel_that_does_not_let_us_is_told) {
+  Node node;
+  const Looked refused = base::fail(base::Fault::denied, "open: EPERM", EPERM);
+  const ClusterSource::Basis basis{.configs = std::make_shared<const kube::View<api::PublishedConfig>>(node.configs),
+                                   .agents = std::make_shared<const kube::View<api::Agent>>(node.agents),
+                                   .nodes = std::make_shared<const kube::View<api::Node>>(node.nodes),
+                                   .reports = std::make_shared<const kube::View<api::NodeState>>(node.reports),
+                                   .listed_under_token = true};
+  const auto found = findings(basis, refused, kIdentity);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->found.sync, api::Sync::failing);
+  EXPECT_EQ(found->found.conditions.at(0).reason, "NotPermitted");
+  EXPECT_FALSE(found->progress.is_verified);
+}
+
+}  // namespace
+}  // namespace agent

@@ -1,0 +1,130 @@
+#include "agent/reporter.h"
+
+#include <chrono>
+#include <utility>
+
+#include "api/kinds.h"
+#include "base/log.h"
+#include "json/reader.h"
+#include "json/writer.h"
+#include "kube/reflector.h"
+#include "kube/watch.h"
+
+namespace agent {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kRequestTime = 30s;
+constexpr auto kSpread = 2s;  // Over which the reports of many nodes are spread.
+
+kube::Resource reports() {
+  return {.group = std::string(api::kGroup),
+          .version = std::string(api::kVersion),
+          .plural = std::string(api::NodeState::kPlural),
+          .namespaced = false};
+}
+
+meta::Time wall_time() {
+  return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+}
+
+// The whole status at once, and only for the object and the token that it answers: one made anew under the same name,
+// or asked anew meanwhile, is not answered by what was found before.
+std::string patch_for(const Findings& findings, const api::NodeState::Status& status) {
+  return json::array([&](json::Array& steps) {
+    const auto expect = [&](std::string_view path, const std::string& value) {
+      steps.object([&](json::Object& step) {
+        step.put("op", "test");
+        step.put("path", path);
+        step.put("value", value);
+      });
+    };
+    expect("/metadata/uid", findings.uid);
+    expect("/spec/token", findings.token);
+    steps.object([&](json::Object& step) {
+      step.put("op", "add");
+      step.put("path", "/status");
+      step.put_json("value", api::encode(status));
+    });
+  });
+}
+
+base::Result<std::uint64_t> version_in(std::string_view answer) {
+  json::Reader reader;
+  const auto object = TRY(reader.parse(answer));
+  return kube::parse_version(TRY(object["metadata"]["resourceVersion"].string()));
+}
+
+}  // namespace
+
+Reporter::Reporter(kube::Client& client, std::string node)
+    : client_(client),
+      node_(std::move(node)),
+      backoff_(200ms, 30s, kube::random_seed()),
+      jitter_(kSpread, kSpread, kube::random_seed()),
+      thread_([this](std::stop_token stop) { run(std::move(stop)); }) {}
+
+void Reporter::note(Findings findings) {
+  latest_.publish(std::move(findings));
+  changed_.raise();
+}
+
+void Reporter::run(std::stop_token stop) {
+  std::optional<base::TimePoint> again;
+  while (!stop.stop_requested()) {
+    (void)changed_.wait(stop, again);
+    again.reset();
+    auto latest = latest_.latest();
+    if (!*latest || stop.stop_requested()) continue;
+    if ((*latest)->many_nodes) {
+      (void)runtime::Signal().wait(stop, base::SteadyClock().now() + jitter_.next());
+      latest = latest_.latest();
+    }
+    if (const auto done = write(**latest, stop); done) {
+      backoff_.reset();
+      tell("");
+    } else {
+      tell(done.error().message());
+      again = base::SteadyClock().now() + backoff_.next();
+    }
+  }
+}
+
+// What the server holds. Its copy here may be older than our last write.
+const api::NodeState::Status* Reporter::last_of(const Findings& findings) const {
+  if (written_ && written_->uid == findings.uid && written_->token == findings.token &&
+      written_->version >= findings.version) {
+    return &written_->status;
+  }
+  return findings.stored.token == findings.token ? &findings.stored : nullptr;
+}
+
+base::Status Reporter::write(const Findings& findings, std::stop_token stop) {
+  const api::NodeState::Status* last = last_of(findings);
+  const api::NodeState::Status none;
+  api::NodeState::Status next =
+      intent::next_status(last != nullptr ? *last : none, findings.found, findings.progress, wall_time());
+  if (last != nullptr && next == *last) return {};
+
+  kube::Limit limit = kube::within(kRequestTime, std::move(stop));
+  limit.urgent = true;
+  const std::string answer = TRY(client_.patch_status(reports(), {.ns = "", .name = node_}, kube::PatchType::json,
+                                                      patch_for(findings, next), limit));
+  const std::uint64_t version = TRY(version_in(answer));
+  written_ = {.uid = findings.uid, .token = findings.token, .version = version, .status = std::move(next)};
+  return {};
+}
+
+// Once when it starts, once when it ends; not with every try.
+void Reporter::tell(std::string trouble) {
+  if (trouble == told_) return;
+  if (trouble.empty()) {
+    base::log::info("the report is written again");
+  } else {
+    base::log::warning("the report cannot be written, will try again", {{"reason", trouble}});
+  }
+  told_ = std::move(trouble);
+}
+
+}  // namespace agent

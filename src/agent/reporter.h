@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "agent/findings.h"
+#include "base/backoff.h"
+#include "base/result.h"
+#include "kube/client.h"
+#include "runtime/signal.h"
+#include "runtime/snapshot.h"
+
+namespace agent {
+
+// Keeps this node's report equal to what was found last, from a thread of its own: an API server that is slow or away
+// never delays the kernel. Writes only what is news.
+class Reporter {
+ public:
+  Reporter(kube::Client& client, std::string node);
+
+  void note(Findings findings);  // From any one thread; never waits.
+
+ private:
+  void run(std::stop_token stop);
+  base::Status write(const Findings& findings, std::stop_token stop);
+  const api::NodeState::Status* last_of(const Findings& findings) const;
+  void tell(std::string trouble);
+
+  // What the server was given last, and the version it gave to that.
+  struct Written {
+    std::string uid;
+    std::string token;
+    std::uint64_t version = 0;
+    api::NodeState::Status status;
+  };
+
+  kube::Client& client_;
+  const std::string node_;
+  base::Backoff backoff_;
+  base::Backoff jitter_;
+  std::optional<Written> written_;
+  std::string told_;
+  runtime::Signal changed_;
+  runtime::Snapshot<std::optional<Findings>> latest_;
+  std::jthread thread_;  // Last: it uses all of the above.
+};
+
+}  // namespace agent

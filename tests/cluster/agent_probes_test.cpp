@@ -1,0 +1,81 @@
+// What the agent says about itself over HTTP.
+#include <gmock/gmock.h>
+
+#include "agent_on_node.h"
+
+namespace cluster_test {
+namespace {
+
+using testing::HasSubstr;
+
+class AgentProbes : public AgentOnNode {
+ protected:
+  // Status line, headers and body, asked for on the node.
+  std::string ask(const std::string& path) {
+    const std::string script =
+        fmt::format(R"(exec 3<>/dev/tcp/127.0.0.1/9090 && printf 'GET {} HTTP/1.0\r\n\r\n' >&3 && cat <&3)", path);
+    const auto done = testbed::run({.arguments = {"bash", "-c", script}, .network = node_->network()}, 10s);
+    EXPECT_TRUE(done);
+    return done ? done->output : "";
+  }
+  testing::AssertionResult answers(const std::string& path, const std::string& part) {
+    return eventually(fmt::format("{} says {}", path, part), kBound, [&] { return ask(path).contains(part); });
+  }
+};
+
+TEST_F(AgentProbes, D33_ready_means_that_the_rules_are_there) {
+  publish(config("iprc-10-96-1-50", "10.96.1.50"));
+  start_agent();
+  ASSERT_TRUE(answers("/ready", "200 OK"));
+  EXPECT_THAT(rules(), HasSubstr(line("10.96.1.50")));
+  EXPECT_THAT(ask("/ready"), HasSubstr("\r\n\r\nready"));
+  EXPECT_THAT(ask("/health"), HasSubstr("\r\n\r\nok"));
+  const std::string metrics = ask("/metrics");
+  EXPECT_THAT(metrics, HasSubstr("\niprule_agent_desired_rules 1\n"));
+  EXPECT_THAT(metrics, HasSubstr("\niprule_agent_present_rules 1\n"));
+  EXPECT_THAT(metrics, HasSubstr("\niprule_agent_rules_added_total 1\n"));
+  EXPECT_THAT(metrics, HasSubstr("\niprule_agent_drift_repairs_total 0\n"));
+}
+
+TEST_F(AgentProbes, D33_without_the_right_to_change_rules_an_agent_is_not_ready_and_says_why) {
+  ask_for_report("t");
+  publish(config("iprc-10-96-1-50", "10.96.1.50"));
+  start_agent({}, {"setpriv", "--bounding-set=-net_admin", "--inh-caps=-net_admin"});
+  EXPECT_TRUE(answers("/ready", "NotPermitted"));
+  EXPECT_THAT(ask("/ready"), HasSubstr("503 Service Unavailable"));
+  EXPECT_TRUE(becomes_reported(".conditions[?(@.type==\"Synced\")].reason", "NotPermitted"));
+  EXPECT_EQ(reported(".sync"), "Failing");
+}
+
+TEST_F(AgentProbes, D34_a_name_that_is_no_node_is_never_ready) {
+  kubectl({"delete", "node", kNode});
+  publish(config("iprc-10-96-1-50", "10.96.1.50"));
+  start_agent();
+  EXPECT_TRUE(rule_appears("10.96.1.50"));
+  EXPECT_TRUE(answers("/ready", "NoSuchNode"));
+}
+
+TEST_F(AgentProbes, D30_a_flush_is_repaired_at_once_and_counted) {
+  publish(config("iprc-10-96-1-50", "10.96.1.50"));
+  start_agent({"RECONCILE_PERIOD=1h"});  // No audit within this test: the kernel's word alone must do.
+  ASSERT_TRUE(answers("/ready", "200 OK"));
+  ip({"rule", "flush", "protocol", "183"});
+  EXPECT_TRUE(rule_appears("10.96.1.50"));
+  EXPECT_TRUE(answers("/metrics", "\niprule_agent_drift_repairs_total 1\n"));
+}
+
+TEST_F(AgentProbes, D27_an_object_without_a_priority_gets_the_one_of_the_active_agent) {
+  apply(
+      fmt::format("apiVersion: {}\nkind: Agent\nmetadata: {{name: agent, namespace: default}}\n"
+                  "spec: {{defaultPriority: 31000}}\n",
+                  api::kApiVersion));
+  auto object = config("iprc-10-96-1-50", "10.96.1.50");
+  object.spec.priority = 0;
+  publish(object);
+  start_agent();
+  EXPECT_TRUE(eventually("the rule is at the Agent's priority", kBound,
+                         [&] { return rules().contains("31000:\tfrom 10.96.1.50 lookup 100 proto 183"); }));
+}
+
+}  // namespace
+}  // namespace cluster_test
