@@ -73,9 +73,9 @@ base::Status NodeLoop::open_kernel() {
 
 Looked NodeLoop::pass(std::stop_token stop) {
   const auto begun = std::chrono::steady_clock::now();
-  TRY(open_kernel());
   auto wanted = source_();
   if (!wanted) return std::nullopt;
+  TRY(open_kernel());
   Pass out{.wanted = *std::move(wanted)};
   if (!out.wanted.whole) {
     const auto seen = TRY(engine_->observe(stop));
