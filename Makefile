@@ -75,9 +75,9 @@ test-unit test-kernel test-api test-cluster: test-%: setup-test
 	@.ci/run-tests dev $*
 
 .PHONY: bench
-bench: setup-build ## Print what we promise about speed, peers beside us; BENCH=kernel: one group
+bench: setup-test ## Print what we promise about speed, peers beside us; BENCH=kernel: one group
 	@$(call build,release,bench)
-	build/release/bench/bench $(BENCH)
+	IPRULE_KUBERNETES=$$(.ci/kubernetes) build/release/bench/bench $(BENCH)
 
 ##@ Check and generate
 

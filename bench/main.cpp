@@ -16,18 +16,17 @@
 
 namespace {
 
-constexpr int kRounds = 7;
 constexpr int kWrongUsage = 2;
 
 base::Result<bench::GroupReport> run(const bench::Group& group) {
   bench::GroupReport report{.name = group.name, .lines = {}, .growth = {}};
   for (const bench::Promise& promise : group.promises) {
     fmt::print(stderr, "measuring {}: {}\n", group.name, promise.name);
-    report.lines.push_back(TRY(base::within(promise.name, bench::measure(promise, kRounds))));
+    report.lines.push_back(TRY(base::within(promise.name, bench::measure(promise))));
   }
   for (const bench::Growth& growth : group.growth) {
     fmt::print(stderr, "measuring {}: {}\n", group.name, growth.name);
-    report.growth.push_back(TRY(base::within(growth.name, bench::measure(growth, kRounds))));
+    report.growth.push_back(TRY(base::within(growth.name, bench::measure(growth))));
   }
   return report;
 }
@@ -45,7 +44,7 @@ base::Status run(const std::vector<bench::Group>& groups, const std::filesystem:
 }
 
 std::vector<bench::Group> all_groups() {
-  return {bench::decode_group(), bench::plan_group(), bench::kernel_group()};
+  return {bench::decode_group(), bench::plan_group(), bench::kernel_group(), bench::service_rules_group()};
 }
 
 }  // namespace

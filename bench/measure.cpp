@@ -28,16 +28,20 @@ double fitted_exponent(const std::vector<std::uint32_t>& sizes, const std::vecto
 
 }  // namespace
 
-base::Result<Line> measure(const Promise& promise, int rounds) {
+base::Result<Line> measure(const Promise& promise) {
   std::vector<double> ours;
   std::vector<double> peer;
   std::vector<double> limit;
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < promise.rounds; ++round) {
     ours.push_back(TRY(promise.ours()));
     if (promise.peer) peer.push_back(TRY(promise.peer->work()));
     if (promise.limit) limit.push_back(TRY(promise.limit->work()));
   }
-  Line line{.name = promise.name, .ours = median(ours), .budget = promise.budget, .rounds = rounds};
+  Line line{.name = promise.name,
+            .ours = median(ours),
+            .budget = promise.budget,
+            .rounds = promise.rounds,
+            .unit = promise.unit};
   if (promise.peer) line.peer = promise.peer->name, line.peer_time = median(peer);
   if (promise.limit) line.limit = promise.limit->name, line.limit_time = median(limit);
   line.measure = promise.limit ? line.ours / line.limit_time : line.ours;
@@ -45,14 +49,15 @@ base::Result<Line> measure(const Promise& promise, int rounds) {
   return line;
 }
 
-base::Result<GrowthLine> measure(const Growth& growth, int rounds) {
+base::Result<GrowthLine> measure(const Growth& growth) {
+  constexpr int kRounds = 7;
   GrowthLine line{.name = growth.name,
                   .sizes = {growth.least, growth.least * 2, growth.least * 4},
                   .times = {},
                   .expected = growth.expected};
   for (const std::uint32_t size : line.sizes) {
     double fastest = TRY(growth.work(size));
-    for (int round = 1; round < rounds; ++round) fastest = std::min(fastest, TRY(growth.work(size)));
+    for (int round = 1; round < kRounds; ++round) fastest = std::min(fastest, TRY(growth.work(size)));
     line.times.push_back(fastest);
   }
   line.exponent = fitted_exponent(line.sizes, line.times);

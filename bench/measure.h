@@ -32,7 +32,9 @@ struct Promise {
   Work ours;
   std::optional<Contender> peer = {};
   std::optional<Contender> limit = {};
-  double budget = 0;  // Times the limit's time where there is a limit, else milliseconds.
+  double budget = 0;  // Times the limit's time where there is a limit, else of the unit.
+  int rounds = 7;     // 1 where one go is itself many.
+  std::string unit = "ms";
 };
 
 // How the cost of some work grows with its size.
@@ -53,10 +55,11 @@ struct Group {
 Group decode_group();
 Group plan_group();
 Group kernel_group();
+Group service_rules_group();
 
 struct Line {
   std::string name;
-  double ours = 0;  // Milliseconds, the median of all rounds.
+  double ours = 0;  // The median of all rounds.
   std::string peer = {};
   double peer_time = 0;
   std::string limit = {};
@@ -65,6 +68,7 @@ struct Line {
   double budget = 0;
   double spread = 0;  // Slowest of ours over its median.
   int rounds = 0;
+  std::string unit = "ms";
 
   bool kept() const { return measure <= budget; }
 };
@@ -78,7 +82,7 @@ struct GrowthLine {
 };
 
 // Interleaves all contenders round by round, so that what else the machine does hits them alike.
-base::Result<Line> measure(const Promise& promise, int rounds);
-base::Result<GrowthLine> measure(const Growth& growth, int rounds);
+base::Result<Line> measure(const Promise& promise);
+base::Result<GrowthLine> measure(const Growth& growth);
 
 }  // namespace bench

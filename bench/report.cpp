@@ -11,8 +11,12 @@
 namespace bench {
 namespace {
 
+std::string quantity(double value, const std::string& unit) {
+  return fmt::format("{:.2f} {}", value, unit);
+}
+
 std::string milliseconds(double time) {
-  return time > 0 ? fmt::format("{:.2f} ms", time) : "-";
+  return quantity(time, "ms");
 }
 
 std::string beside(const std::string& name, double time) {
@@ -21,15 +25,15 @@ std::string beside(const std::string& name, double time) {
 
 void append_line(std::string& out, const std::string& group, const Line& line) {
   const bool is_ratio = !line.limit.empty();
-  out += fmt::format("{:52}{:>12}{:>26}{:>26}{:>9}{:>9}  {}\n", fmt::format("{}: {}", group, line.name),
-                     milliseconds(line.ours), beside(line.peer, line.peer_time), beside(line.limit, line.limit_time),
-                     is_ratio ? fmt::format("{:.2f}", line.measure) : "-",
-                     is_ratio ? fmt::format("{:.2f}", line.budget) : milliseconds(line.budget),
+  out += fmt::format("{:60}{:>12}{:>24}{:>24}{:>9}{:>12}  {}\n", fmt::format("{}: {}", group, line.name),
+                     quantity(line.ours, line.unit), beside(line.peer, line.peer_time),
+                     beside(line.limit, line.limit_time), is_ratio ? fmt::format("{:.2f}", line.measure) : "-",
+                     is_ratio ? fmt::format("{:.2f}", line.budget) : quantity(line.budget, line.unit),
                      line.kept() ? "ok" : "short");
 }
 
 void append_growth(std::string& out, const std::string& group, const GrowthLine& line) {
-  out += fmt::format("{:52}", fmt::format("{}: {}", group, line.name));
+  out += fmt::format("{:60}", fmt::format("{}: {}", group, line.name));
   for (std::size_t i = 0; i < line.sizes.size(); ++i) {
     out += fmt::format("{:>26}", fmt::format("n = {}: {}", line.sizes[i], milliseconds(line.times[i])));
   }
@@ -58,15 +62,15 @@ Machine this_machine() {
 }
 
 std::string format_table(const std::vector<GroupReport>& reports) {
-  std::string out = fmt::format("{:52}{:>12}{:>26}{:>26}{:>9}{:>9}\n", "", "ours", "peer", "limit", "ratio", "budget");
+  std::string out = fmt::format("{:60}{:>12}{:>24}{:>24}{:>9}{:>12}\n", "", "ours", "peer", "limit", "ratio", "budget");
   for (const GroupReport& report : reports) {
     for (const Line& line : report.lines) append_line(out, report.name, line);
   }
-  out += "\nGrowth\n";
+  std::string growth;
   for (const GroupReport& report : reports) {
-    for (const GrowthLine& line : report.growth) append_growth(out, report.name, line);
+    for (const GrowthLine& line : report.growth) append_growth(growth, report.name, line);
   }
-  return out;
+  return growth.empty() ? out : out + "\nGrowth\n" + growth;
 }
 
 std::string format_json(const std::vector<GroupReport>& reports, const Machine& machine) {
@@ -76,7 +80,7 @@ std::string format_json(const std::vector<GroupReport>& reports, const Machine& 
       out += out.size() > 1 ? ",\n  " : "\n  ";
       out += json::object([&](json::Object& object) {
         object.put("name", fmt::format("{}: {}", report.name, line.name));
-        object.put("unit", "ms");
+        object.put("unit", line.unit);
         object.put("better", "lower");
         object.put_json("ours", number(line.ours));
         object.put_json("peer", json_of(line.peer, line.peer_time));

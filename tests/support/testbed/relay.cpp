@@ -70,8 +70,7 @@ void Relay::set_frozen(bool frozen) {
 }
 
 void Relay::wake() {
-  const std::uint64_t one = 1;
-  (void)::write(wake_.get(), &one, sizeof one);
+  (void)::eventfd_write(wake_.get(), 1);
 }
 
 void Relay::accept_one() {
@@ -95,8 +94,8 @@ void Relay::run(const std::stop_token& stop) {
     }
     if (::poll(waits.data(), waits.size(), -1) < 0) continue;
     if (waits[0].revents != 0) {
-      std::uint64_t count = 0;
-      (void)::read(wake_.get(), &count, sizeof count);
+      eventfd_t count = 0;
+      (void)::eventfd_read(wake_.get(), &count);
       continue;  // Something was ordered: look at that first.
     }
     std::size_t at = 2;
