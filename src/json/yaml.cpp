@@ -4,14 +4,13 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <memory>
 #include <optional>
 
 #include <fmt/format.h>
 #include <libfyaml.h>
-#include <simdjson.h>
 
 #include "json/writer.h"
+#include "json/yaml_stream.h"
 
 namespace json {
 namespace {
@@ -20,18 +19,11 @@ constexpr std::size_t kMaxSize = 16U << 20U;
 constexpr std::size_t kMaxSteps = 1'000'000;  // Nodes visited; aliases make one node count many times.
 constexpr int kMaxDepth = 100;
 
-using Parser = std::unique_ptr<fy_parser, decltype(&fy_parser_destroy)>;
-using Document = std::unique_ptr<fy_document, decltype(&fy_document_destroy)>;
-
-std::unexpected<base::Error> refuse(int line, int column, std::string_view reason) {
-  return base::fail(base::Fault::invalid, fmt::format("line {}, column {}: {}", line, column, reason));
-}
-
 std::unexpected<base::Error> refuse(fy_node* node, std::string_view reason) {
   fy_token* token = node != nullptr ? fy_node_get_scalar_token(node) : nullptr;
   const fy_mark* mark = token != nullptr ? fy_token_start_mark(token) : nullptr;
   if (mark == nullptr) return base::fail(base::Fault::invalid, std::string(reason));
-  return refuse(mark->line + 1, mark->column + 1, reason);
+  return base::fail(base::Fault::invalid, fmt::format("{}:{}: {}", mark->line + 1, mark->column + 1, reason));
 }
 
 template <std::size_t N>
@@ -203,38 +195,12 @@ class Converter {
   std::size_t steps_ = 0;
 };
 
-std::unexpected<base::Error> first_error(fy_diag* diag) {
-  void* cursor = nullptr;
-  const fy_diag_error* error = fy_diag_errors_iterate(diag, &cursor);
-  if (error == nullptr) return base::fail(base::Fault::invalid, "not valid YAML");
-  return refuse(error->line, error->column, error->msg);
-}
-
 }  // namespace
 
 base::Result<std::vector<std::string>> from_yaml(std::string_view text) {
-  // libfyaml 0.7.12 never returns from a directive line that breaks off inside a character.
-  if (!simdjson::validate_utf8(text.data(), text.size())) return base::fail(base::Fault::invalid, "not UTF-8 text");
-
-  fy_diag_cfg quiet;
-  fy_diag_cfg_default(&quiet);
-  quiet.fp = nullptr;
-  const std::unique_ptr<fy_diag, decltype(&fy_diag_destroy)> diag(fy_diag_create(&quiet), &fy_diag_destroy);
-  if (!diag) return base::fail(base::Fault::unavailable, "out of memory");
-  fy_diag_set_collect_errors(diag.get(), true);
-
-  fy_parse_cfg config{};
-  config.flags = FYPCF_QUIET;
-  config.diag = diag.get();
-  const Parser parser(fy_parser_create(&config), &fy_parser_destroy);
-  if (!parser || fy_parser_set_string(parser.get(), text.data(), text.size()) != 0) {
-    return base::fail(base::Fault::unavailable, "out of memory");
-  }
-
+  auto stream = TRY(YamlStream::open(text));
   std::vector<std::string> out;
-  while (true) {
-    const Document document(fy_parse_load_document(parser.get()), &fy_document_destroy);
-    if (!document) break;
+  while (const YamlDocument document = stream.next()) {
     fy_node* root = fy_document_root(document.get());
     if (root == nullptr) continue;
     Converter converter;
@@ -242,7 +208,7 @@ base::Result<std::vector<std::string>> from_yaml(std::string_view text) {
     std::string json = converter.take();
     if (json != "null") out.push_back(std::move(json));
   }
-  if (fy_parser_get_stream_error(parser.get())) return first_error(diag.get());
+  TRY(stream.status());
   return out;
 }
 

@@ -56,15 +56,30 @@ TEST(Yaml, anchors_and_merge_keys_are_resolved) {
   EXPECT_EQ(one("a: &x {k: 1}\nb: *x\nc:\n  <<: *x\n  l: 2\n"), R"({"a":{"k":1},"b":{"k":1},"c":{"l":2,"k":1}})");
   EXPECT_EQ(one("a: &x {k: 1}\nb: &y {k: 2, m: 3}\nc:\n  k: 0\n  <<: [*x, *y]\n"),
             R"({"a":{"k":1},"b":{"k":2,"m":3},"c":{"k":0,"m":3}})");
-  EXPECT_EQ(one("a: &x 1\n<<: *x\n"), "line 2, column 6: << takes a mapping or a list of mappings");
+  EXPECT_EQ(one("a: &x 1\n<<: *x\n"), "2:6: << takes a mapping or a list of mappings");
 }
 
 TEST(Yaml, errors_name_line_and_column) {
-  EXPECT_EQ(one("spec:\n  table: 1\n  table: 2\n"), "line 3, column 3: duplicate key");
-  EXPECT_EQ(one("a: [1, 2\nb: 3\n").substr(0, 5), "line ");
-  EXPECT_EQ(one("a: 1\n---\nb: *nowhere\n").substr(0, 7), "line 3,");
-  EXPECT_NE(one("\ta: 1").find("line 1"), std::string::npos);
+  EXPECT_EQ(one("spec:\n  table: 1\n  table: 2\n"), "3:3: duplicate key");
+  EXPECT_EQ(one("a: [1, 2\nb: 3\n").substr(0, 2), "3:");
+  EXPECT_EQ(one("a: 1\n---\nb: *nowhere\n").substr(0, 2), "3:");
+  EXPECT_NE(one("\ta: 1").find("1:"), std::string::npos);
   EXPECT_NE(one("? [a]\n: 1\n").find("key"), std::string::npos);
+}
+
+TEST(Yaml, a_field_is_found_in_the_text) {
+  constexpr std::string_view kText =
+      "# two documents\n---\nkind: A\n---\nmetadata: {name: x}\nspec:\n  table: lots\n  cidrs:\n  - 10.0.0.0/8\n"
+      "  - a: 1\n    \"b.c/d\": [7]\n";
+  EXPECT_EQ(locate(kText, 0, "kind"), (Place{3, 7}));
+  EXPECT_EQ(locate(kText, 1, "metadata.name"), (Place{5, 18}));
+  EXPECT_EQ(locate(kText, 1, "spec.table"), (Place{7, 10}));
+  EXPECT_EQ(locate(kText, 1, "spec.cidrs"), (Place{8, 3}));
+  EXPECT_EQ(locate(kText, 1, "spec.cidrs[0]"), (Place{9, 5}));
+  EXPECT_EQ(locate(kText, 1, R"(spec.cidrs[1]["b.c/d"][0])"), (Place{11, 15}));
+  EXPECT_EQ(locate(kText, 1, "spec.priority"), (Place{6, 1})) << "not there: the nearest one above";
+  EXPECT_EQ(locate(kText, 1, "status.x"), (Place{5, 1})) << "not even that: the document";
+  EXPECT_EQ(locate(kText, 2, "kind"), std::nullopt);
 }
 
 TEST(Yaml, anchors_cannot_blow_up_the_document) {
