@@ -6,32 +6,8 @@
 #include "agent/manifests.h"
 #include "api/published_config.h"
 #include "base/log.h"
-#include "intent/cluster/changes.h"
-#include "intent/cluster/desired.h"
 
 namespace agent {
-namespace {
-
-template <typename T>
-std::vector<const T*> pointers(const std::vector<T>& values) {
-  std::vector<const T*> out;
-  for (const T& value : values) out.push_back(&value);
-  return out;
-}
-
-// The objects a controller would publish, were there an API server to hold them.
-std::vector<api::PublishedConfig> publish(const Manifests& manifests) {
-  const auto rules = pointers(manifests.rules);
-  const auto services = pointers(manifests.services);
-  const auto desired = intent::desired_configs({.rules = rules, .services = services, .nodes = {}});
-  std::vector<api::PublishedConfig> out;
-  for (const intent::Write& write : intent::changes({}, desired, api::kDefaultPriority, intent::DirectRemoval(), {})) {
-    out.push_back(api::published(write.object));
-  }
-  return out;
-}
-
-}  // namespace
 
 base::Result<std::unique_ptr<FolderSource>> FolderSource::open(std::filesystem::path folder, std::string node,
                                                                runtime::Signal& changed) {
@@ -50,7 +26,9 @@ std::optional<Wanted> FolderSource::latest() {
   }
   if (manifests) {
     const auto configs = publish(*manifests);
-    last_good_ = compiler_.compile(pointers(configs), {}, true);
+    std::vector<const api::PublishedConfig*> pointers;
+    for (const api::PublishedConfig& config : configs) pointers.push_back(&config);
+    last_good_ = compiler_.compile(pointers, {}, true);
   }
   return last_good_;
 }

@@ -36,6 +36,14 @@ base::Status add_object(Manifests& manifests, const json::Value& object) {
   return object["kind"].fail(fmt::format("\"{}\" is not read here; use IPRule or Service", kind));
 }
 
+// "x.yaml:7:10: spec.table: expected a number": messages of decoders begin with the field.
+base::Error at_place(std::string_view name, std::string_view text, std::size_t document, const base::Error& error) {
+  const std::string_view message = error.message();
+  const auto place = json::locate(text, document, message.substr(0, message.find(": ")));
+  return {error.fault(), place ? fmt::format("{}:{}:{}: {}", name, place->line, place->column, message)
+                               : fmt::format("{}: {}", name, message)};
+}
+
 bool is_manifest(const std::filesystem::directory_entry& entry) {
   constexpr std::array<std::string_view, 3> kEndings = {".yaml", ".yml", ".json"};
   const auto name = entry.path().filename().native();
@@ -46,30 +54,38 @@ bool is_manifest(const std::filesystem::directory_entry& entry) {
 }  // namespace
 
 base::Status add_manifests(Manifests& manifests, std::string_view name, std::string_view text) {
-  const auto documents = TRY(base::within(name, json::from_yaml(text)));
+  const auto documents = json::from_yaml(text);
+  if (!documents) {
+    return base::fail(documents.error().fault(), fmt::format("{}:{}", name, documents.error().message()));
+  }
   json::Reader reader;
-  for (std::size_t i = 0; i < documents.size(); ++i) {
-    const std::string where = fmt::format("{}: document {}", name, i + 1);
-    const auto object = TRY(base::within(where, reader.parse(documents[i])));
-    TRY(base::within(where, add_object(manifests, object)));
+  for (std::size_t i = 0; i < documents->size(); ++i) {
+    const auto object = reader.parse((*documents)[i]);
+    const base::Status added = object ? add_object(manifests, *object) : std::unexpected(object.error());
+    if (!added) return std::unexpected(at_place(name, text, i, added.error()));
   }
   return {};
 }
 
-base::Result<Manifests> read_manifests(const std::filesystem::path& folder) {
+base::Result<Manifests> read_manifests(const std::filesystem::path& path) {
   std::error_code error;
+  Manifests manifests;
+  if (std::filesystem::is_regular_file(path, error)) {
+    const std::string text = TRY(base::read_file(path));
+    TRY(add_manifests(manifests, path.native(), text));
+    return manifests;
+  }
   std::vector<std::filesystem::path> files;
-  for (auto entry = std::filesystem::directory_iterator(folder, error);
+  for (auto entry = std::filesystem::directory_iterator(path, error);
        !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
     if (is_manifest(*entry)) files.push_back(entry->path());
   }
-  if (error) return base::fail_errno(fmt::format("read folder {}", folder.native()), error.value());
+  if (error) return base::fail_errno(fmt::format("read folder {}", path.native()), error.value());
 
   std::ranges::sort(files);
-  Manifests manifests;
   for (const auto& file : files) {
     const std::string text = TRY(base::read_file(file));
-    TRY(add_manifests(manifests, file.filename().native(), text));
+    TRY(add_manifests(manifests, file.native(), text));
   }
   return manifests;
 }

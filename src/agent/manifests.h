@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "api/iprule.h"
+#include "api/published_config.h"
 #include "api/service.h"
 #include "base/result.h"
 
@@ -17,11 +18,15 @@ struct Manifests {
 };
 
 // Adds the objects of one YAML or JSON text (many documents, Lists too). Another kind, the same object twice, or a
-// field that cannot be read is an error: "rules.yaml: document 2: spec.table: expected a number, found a string".
+// field that cannot be read is an error: "rules.yaml:7:10: spec.table: expected a number, found a string".
 base::Status add_manifests(Manifests& manifests, std::string_view name, std::string_view text);
 
 // All files *.yaml, *.yml and *.json of the folder, by name, as one set: an error in one of them is an error of all,
-// because what the others say is not the whole. Hidden files are editors' and not read.
-base::Result<Manifests> read_manifests(const std::filesystem::path& folder);
+// because what the others say is not the whole. Hidden files are editors' and not read. Of a single file, what is in
+// it.
+base::Result<Manifests> read_manifests(const std::filesystem::path& path);
+
+// The objects a controller would publish for them, were there an API server to hold them.
+std::vector<api::PublishedConfig> publish(const Manifests& manifests);
 
 }  // namespace agent

@@ -41,13 +41,16 @@ TEST(Manifests, a_list_is_its_items) {
   EXPECT_EQ(manifests.rules.size(), 1U);
 }
 
-TEST(Manifests, an_error_names_file_document_and_field) {
+TEST(Manifests, an_error_names_file_line_column_and_field) {
   EXPECT_EQ(error_of(std::string(kRule) + "---\nkind: IPRule\nmetadata: {name: b}\nspec: {table: lots}"),
-            "x.yaml: document 2: spec.table: expected a number, found a string");
+            "x.yaml:9:15: spec.table: expected a number, found a string");
   EXPECT_EQ(error_of("kind: IPRul\nmetadata: {name: b}"),
-            "x.yaml: document 1: kind: \"IPRul\" is not read here; use IPRule or Service");
-  EXPECT_EQ(error_of(std::string(kRule) + "---" + std::string(kRule)),
-            "x.yaml: document 2: IPRule public is there twice");
+            "x.yaml:1:7: kind: \"IPRul\" is not read here; use IPRule or Service");
+  EXPECT_EQ(error_of(std::string(kRule) + "---" + std::string(kRule)), "x.yaml:7:1: IPRule public is there twice");
+}
+
+TEST(Manifests, a_syntax_error_names_its_place) {
+  EXPECT_EQ(error_of("kind: IPRule\nkind: IPRule\n"), "x.yaml:2:1: duplicate key");
 }
 
 TEST(Manifests, a_folder_that_is_not_there_is_an_error_and_not_an_empty_one) {
