@@ -1,52 +1,45 @@
-// iprulectl: the person's tool.
-#include <cstdio>
-#include <filesystem>
+// iprulectl: the person's tool. Found in PATH as kubectl-iprule it is `kubectl iprule`.
+#include <algorithm>
+#include <span>
 #include <string>
-#include <string_view>
+#include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/version.h"
-#include "cli/lab.h"
-#include "lab/sandbox.h"
+#include "cli/completion.h"
+#include "command_line.h"
+#include "commands.h"
 
 namespace {
 
-enum ExitCode { kFine = 0, kAttention = 1, kUsage = 2, kCouldNotAsk = 3 };
-
-void print(std::string_view text) {
-  fmt::print("{}", text);
-  std::fflush(stdout);
-}
-
-int report(const base::Error& error) {
-  fmt::print(stderr, "iprulectl: {}\n", error.message());
-  return kCouldNotAsk;
-}
-
-int run_lab(char** argv) {
-  // First of all, before there is any thread: from here on nothing can reach the machine's own network.
-  if (const auto entered = lab::enter_sandbox(argv); !entered) return report(entered.error());
-  const auto beside = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  const auto right = cli::show_lab({.agent = beside / "iprule-agent"}, print);
-  if (!right) return report(right.error());
-  return *right ? kFine : kAttention;
+// What the shells' scripts ask: one candidate per line, its description behind a tab.
+int run_complete(const CLI::App& app, std::span<const std::string> words) {
+  for (const cli::Candidate& candidate : cli::complete(iprulectl::tree_of(app), words)) {
+    fmt::print("{}\t{}\n", candidate.word, candidate.description);
+  }
+  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Policy routing for Kubernetes nodes: the person's tool", "iprulectl");
+  iprulectl::Common common;
+  const std::vector<std::string> arguments(argv, argv + argc);
+  CLI::App app("Policy routing for Kubernetes nodes: the person's tool",
+               iprulectl::program_name(arguments.empty() ? "" : arguments[0]));
   app.set_version_flag("--version", base::version_text("iprulectl"));
-  const auto* lab = app.add_subcommand(
-      "lab", "Show which uplink replies take, with real packets in a small world of network namespaces");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kFine : kUsage;
+  app.require_subcommand(0, 1);
+  iprulectl::add_common_flags(app, common);
+  const auto commands = iprulectl::add_commands(app, common, argv);
+
+  // Taken before the parser sees it: what is being typed is seldom a right command line yet.
+  if (arguments.size() > 1 && arguments[1] == "__complete") return run_complete(app, std::span(arguments).subspan(2));
+
+  if (const auto end = iprulectl::parse(app, argc, argv)) return *end;
+  for (const iprulectl::Command& command : commands) {
+    if (command.word->parsed()) return command.run();
   }
-  if (*lab) return run_lab(argv);
   fmt::print(stderr, "{}", app.help());
-  return kUsage;
+  return static_cast<int>(cli::ExitCode::usage);
 }

@@ -1,0 +1,11 @@
+# Writes the pages of a folder (IPR*.md) as a C++ list: -DFOLDER= -DOUTPUT=
+cmake_minimum_required(VERSION 3.25)
+file(GLOB pages ${FOLDER}/IPR*.md)
+list(SORT pages)
+set(text "")
+foreach(page IN LISTS pages)
+  get_filename_component(code ${page} NAME_WE)
+  file(READ ${page} body)
+  string(APPEND text "{\"${code}\", R\"page(${body})page\"},\n")
+endforeach()
+file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "@text@" @ONLY)

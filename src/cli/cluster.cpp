@@ -1,0 +1,70 @@
+#include "cli/cluster.h"
+
+#include <fmt/format.h>
+
+#include "api/kinds.h"
+#include "base/version.h"
+#include "json/reader.h"
+#include "kube/client.h"
+#include "kube/config.h"
+
+namespace cli {
+namespace {
+
+class Reading {
+ public:
+  Reading(kube::Client& client, std::chrono::seconds timeout) : client_(client), timeout_(timeout) {}
+
+  template <typename Kind>
+  void list(std::vector<Kind>& into, base::Result<Kind> (*decode)(const json::Value&)) {
+    if (gave_up_) return;
+    const kube::Resource resource{std::string(api::kGroup), std::string(api::kVersion), std::string(Kind::kPlural),
+                                  false};
+    const auto text = client_.list(resource, {}, kube::within(timeout_));
+    if (!text) return miss(resource.text(), text.error());
+    json::Reader reader;
+    const auto root = reader.parse(*text);
+    if (!root) return miss(resource.text(), root.error());
+    const auto items = (*root)["items"].items_or_none();
+    if (!items) return miss(resource.text(), items.error());
+    for (const json::Value& item : *items) {
+      auto object = decode(item.as_root());
+      if (object) {
+        into.push_back(*std::move(object));
+      } else {
+        miss(resource.text(), object.error());
+      }
+    }
+  }
+
+  std::vector<std::string> gaps() && { return std::move(gaps_); }
+
+ private:
+  void miss(const std::string& what, const base::Error& error) {
+    gaps_.push_back(fmt::format("{}: {}", what, error.message()));
+    // A server that is not there is asked once.
+    gave_up_ = error.fault() == base::Fault::unavailable || error.fault() == base::Fault::timeout;
+  }
+
+  kube::Client& client_;
+  std::chrono::seconds timeout_;
+  std::vector<std::string> gaps_;
+  bool gave_up_ = false;
+};
+
+}  // namespace
+
+base::Result<ClusterFacts> read_cluster(const ClusterOptions& options) {
+  const auto config = TRY(kube::load_config(options.kubeconfig, options.context, kube::Environment::of_process()));
+  const auto client = TRY(kube::Client::connect(config, {.user_agent = "iprulectl/" + std::string(base::version())}));
+  ClusterFacts facts;
+  Reading reading(*client, options.timeout);
+  reading.list(facts.agents, &api::decode_agent);
+  reading.list(facts.rules, &api::decode_iprule);
+  reading.list(facts.configs, &api::decode_iprule_config);
+  reading.list(facts.nodes, &api::decode_node_state);
+  facts.gaps = std::move(reading).gaps();
+  return facts;
+}
+
+}  // namespace cli

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+
+#include "base/result.h"
+#include "cli/status.h"
+
+namespace cli {
+
+struct ClusterOptions {
+  std::filesystem::path kubeconfig;  // Empty: KUBECONFIG, the pod's account, ~/.kube/config.
+  std::string context;               // Empty: the current one.
+  std::chrono::seconds timeout{10};  // For each question.
+};
+
+// Asks the API server. An error only where there is nothing to ask with; what the server does not answer is a gap.
+base::Result<ClusterFacts> read_cluster(const ClusterOptions& options);
+
+}  // namespace cli

@@ -1,0 +1,279 @@
+#include "cli/explain.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "api/kinds.h"
+#include "cli/this_host.h"
+#include "json/writer.h"
+#include "kernel/rtnl/link_table.h"
+#include "kernel/rtnl/route_query.h"
+#include "kernel/sysctl.h"
+#include "state/words.h"
+
+namespace cli {
+namespace {
+
+constexpr std::size_t kShownMisses = 20;
+
+std::unexpected<base::Error> refuse(std::string_view flag, std::string_view reason) {
+  return base::fail(base::Fault::invalid, fmt::format("{}: {}", flag, reason));
+}
+
+constexpr std::array<std::pair<std::string_view, std::uint8_t>, 4> kProtocols = {
+    {{"tcp", 6}, {"udp", 17}, {"icmp", 1}, {"icmpv6", 58}}};
+
+base::Result<std::uint8_t> parse_protocol(std::string_view text) {
+  for (const auto& [name, number] : kProtocols) {
+    if (name == text) return number;
+  }
+  return refuse("--proto", fmt::format("\"{}\" is none of tcp, udp, icmp, icmpv6", text));
+}
+
+std::string protocol_name(std::uint8_t number) {
+  for (const auto& [name, known] : kProtocols) {
+    if (known == number) return std::string(name);
+  }
+  return fmt::to_string(number);
+}
+
+std::string describe(const path::Packet& packet) {
+  std::string out =
+      packet.from.is_unspecified()
+          ? fmt::format("to {} {}", packet.to.text(), protocol_name(packet.ip_protocol))
+          : fmt::format("{} -> {} {}", packet.from.text(), packet.to.text(), protocol_name(packet.ip_protocol));
+  if (packet.sport != 0) out += fmt::format(" from port {}", packet.sport);
+  if (packet.dport != 0) out += fmt::format(" to port {}", packet.dport);
+  if (packet.mark != 0) out += fmt::format(", mark {:#x}", packet.mark);
+  out += packet.iif.empty() ? ", sent by this host" : fmt::format(", comes in by {}", packet.iif.text());
+  return out;
+}
+
+bool is_ours(const state::Rule& rule) {
+  return rule.protocol == api::kRuleProtocol;
+}
+
+std::string effect_text(const path::Step& step, const Explanation& explanation) {
+  const state::Rule& rule = *step.rule;
+  switch (step.effect) {
+    case path::Step::Effect::not_matched:
+      return "no match: " + path::mismatch(rule, explanation.packet, explanation.observed);
+    case path::Step::Effect::no_route: {
+      const bool empty = std::ranges::none_of(explanation.observed.routes, [&](const state::Route& route) {
+        return route.table == rule.table && route.family == rule.family;
+      });
+      return empty && is_ours(rule) ? fmt::format("table {} is empty  IPR0311", rule.table) : "no route";
+    }
+    case path::Step::Effect::thrown_back:
+      return text(*step.route);
+    case path::Step::Effect::suppressed:
+      return fmt::format("{} does not count: too short", text(*step.route));
+    case path::Step::Effect::jumped:
+      return fmt::format("goes on at {}", rule.target);
+    case path::Step::Effect::jump_is_lost:
+      return fmt::format("no rule {}: goes on", rule.target);
+    case path::Step::Effect::passed:
+      return "goes on";
+    case path::Step::Effect::decided:
+      return step.route != nullptr ? text(*step.route) : path::text(explanation.walk.verdict);
+  }
+  return "";
+}
+
+// "1000: from 10.0.0.7 lookup 100" without its number.
+std::string rule_words(const state::Rule& rule) {
+  const std::string whole = state::text(rule);
+  return whole.substr(whole.find(' ') + 1);
+}
+
+// All that the packet met, and of what it passed by only our own: somebody may have expected them to catch it.
+Table steps_table(const Explanation& explanation) {
+  Table table(2);
+  std::size_t misses = 0;
+  std::size_t others = 0;
+  for (const path::Step& step : explanation.walk.steps) {
+    const bool missed = step.effect == path::Step::Effect::not_matched;
+    if (missed && (!is_ours(*step.rule) || ++misses > kShownMisses)) {
+      ++others;
+      continue;
+    }
+    const bool decided = step.effect == path::Step::Effect::decided;
+    table.row({fmt::format("rule {}", step.rule->priority),
+               rule_words(*step.rule),
+               {effect_text(step, explanation), decided ? Tone::strong : Tone::plain}});
+  }
+  if (others > 0)
+    table.row(
+        {"", "", others == 1 ? "1 other rule does not match" : fmt::format("{} other rules do not match", others)});
+  return table;
+}
+
+std::string verdict_text(const path::Verdict& verdict) {
+  std::string out = path::text(verdict);
+  if (verdict.table != 0) out += fmt::format(" (table {})", state::words::named(state::words::kTables, verdict.table));
+  return out;
+}
+
+bool differs(const Explanation& explanation) {
+  return explanation.kernel && *explanation.kernel && !path::agree(explanation.walk.verdict, **explanation.kernel);
+}
+
+std::string json_of(const Explanation& explanation) {
+  const auto put_verdict = [](json::Object& out, const path::Verdict& verdict) {
+    out.put("text", verdict_text(verdict));
+    out.put_unless_empty("table", verdict.table);
+    out.array("hops", [&](json::Array& hops) {
+      for (const state::RouteHop& hop : verdict.hops) {
+        hops.object([&](json::Object& item) {
+          item.put("dev", hop.dev.text());
+          if (hop.via) item.put("via", hop.via->text());
+        });
+      }
+    });
+  };
+  return json::object([&](json::Object& out) {
+    out.put("apiVersion", api::kApiVersion);
+    out.put("kind", "Explanation");
+    out.put("packet", describe(explanation.packet));
+    out.put("iifAssumed", explanation.iif_assumed);
+    out.array("steps", [&](json::Array& steps) {
+      for (const path::Step& step : explanation.walk.steps) {
+        steps.object([&](json::Object& item) {
+          item.put("rule", state::text(*step.rule));
+          item.put("outcome", effect_text(step, explanation));
+        });
+      }
+    });
+    out.object("verdict", [&](json::Object& verdict) { put_verdict(verdict, explanation.walk.verdict); });
+    if (explanation.kernel && *explanation.kernel) {
+      out.object("kernel", [&](json::Object& verdict) { put_verdict(verdict, **explanation.kernel); });
+      out.put("agree", !differs(explanation));
+    }
+    out.array("doubts", [&](json::Array& doubts) {
+      for (const std::string& doubt : explanation.walk.doubts) doubts.put(doubt);
+    });
+    out.array("notes", [&](json::Array& notes) {
+      for (const std::string& note : explanation.notes) notes.put(note);
+    });
+  });
+}
+
+// A packet with another host's source came in somewhere: by the device of the way back, if nobody says otherwise.
+base::Status assume_iif(Explanation& explanation) {
+  path::Packet& packet = explanation.packet;
+  if (!packet.iif.empty() || packet.from.is_unspecified()) return {};
+  const path::Verdict back = path::walk(explanation.observed, {.to = packet.from}).verdict;
+  if (back.kind == path::Verdict::Kind::delivered) return {};
+  if (back.kind != path::Verdict::Kind::leaves) {
+    return refuse("--iif", fmt::format("say by which device packets from {} come in: this host has no route to it",
+                                       packet.from.text()));
+  }
+  packet.iif = back.hops.front().dev;
+  explanation.iif_assumed = true;
+  return {};
+}
+
+void note_forwarding(Explanation& explanation) {
+  const path::Packet& packet = explanation.packet;
+  if (packet.iif.empty()) return;
+  const auto forwards =
+      kernel::read_sysctl({.family = packet.to.family(), .name = state::SysctlName::forwarding, .dev = packet.iif});
+  if (forwards && *forwards == 0 && explanation.walk.verdict.kind == path::Verdict::Kind::leaves) {
+    explanation.notes.push_back(
+        fmt::format("nothing that comes in by {} is forwarded: its sysctl forwarding is 0", packet.iif.text()));
+  }
+}
+
+// The kernel has one word, "invalid", for a blackhole and for a packet that cannot come in there.
+void note_refusal(Explanation& explanation) {
+  const path::Packet& packet = explanation.packet;
+  const bool refused =
+      explanation.kernel && *explanation.kernel && (*explanation.kernel)->kind == path::Verdict::Kind::dropped;
+  if (!refused || explanation.walk.verdict.kind == path::Verdict::Kind::dropped || packet.iif.empty()) return;
+  const auto filter = packet.to.family() == net::Family::v4 ? kernel::effective_rp_filter(packet.iif) : 0;
+  if (filter && *filter == 1) {
+    explanation.notes.push_back(
+        fmt::format("{} has a strict reverse path filter: packets from {} may not come in there  IPR0310",
+                    packet.iif.text(), packet.from.text()));
+  } else {
+    explanation.notes.push_back(fmt::format("the kernel takes a packet from {} on {} for one that cannot be",
+                                            packet.from.text(), packet.iif.text()));
+  }
+}
+
+}  // namespace
+
+base::Result<path::Packet> parse_packet(const PacketWords& words) {
+  path::Packet packet;
+  if (words.to.empty()) return refuse("--to", "say where the packet goes, for example --to 198.18.7.9");
+  packet.to = TRY(base::within("--to", net::Address::parse(words.to)));
+  packet.from = packet.to.masked(0);
+  if (!words.from.empty()) packet.from = TRY(base::within("--from", net::Address::parse(words.from)));
+  if (packet.from.family() != packet.to.family()) {
+    return refuse("--from", fmt::format("{} and {} are of different families", words.from, words.to));
+  }
+  if (!words.iif.empty()) packet.iif = TRY(base::within("--iif", net::InterfaceName::parse(words.iif)));
+  if (!words.oif.empty()) packet.oif = TRY(base::within("--oif", net::InterfaceName::parse(words.oif)));
+  if (!words.mark.empty()) packet.mark = TRY(state::words::number<std::uint32_t>("--mark", words.mark));
+  if (!words.proto.empty()) packet.ip_protocol = TRY(parse_protocol(words.proto));
+  packet.sport = words.sport;
+  packet.dport = words.dport;
+  return packet;
+}
+
+Answer show(const Explanation& explanation) {
+  Answer answer;
+  Page& page = answer.page;
+  const bool different = differs(explanation);
+  if (different) {
+    page.put(explanation.notes.empty()
+                 ? "The walk and the kernel differ: one of us is wrong."
+                 : "Rules and routes have a way for it, but the kernel does not take it: see below.",
+             Tone::bad)
+        .end_line();
+    answer.code = ExitCode::attention;
+  }
+  page.line("{}{}", describe(explanation.packet),
+            explanation.iif_assumed ? " (its way back; --iif names another)" : "");
+  steps_table(explanation).print(page);
+  page.put("Verdict  ").put(verdict_text(explanation.walk.verdict), Tone::strong).end_line();
+  if (explanation.kernel && !*explanation.kernel) {
+    page.put("Kernel   ").put("did not answer: " + explanation.kernel->error().message(), Tone::warning).end_line();
+    answer.code = ExitCode::could_not_ask;
+  } else if (explanation.kernel) {
+    page.put("Kernel   ");
+    if (different) {
+      page.put(verdict_text(**explanation.kernel), Tone::bad).end_line();
+    } else {
+      page.put("agrees", Tone::good).end_line();
+    }
+  }
+  for (const std::string& doubt : explanation.walk.doubts) {
+    page.put("Doubt    ").put(fmt::format("not understood here: {}", doubt), Tone::warning).end_line();
+  }
+  for (const std::string& note : explanation.notes) page.put("Note     ").put(note, Tone::warning).end_line();
+  answer.json = json_of(explanation);
+  return answer;
+}
+
+base::Result<Answer> explain_packet(path::Packet packet) {
+  Explanation explanation{.packet = std::move(packet)};
+  auto host = TRY(ThisHost::open());
+  explanation.observed = TRY(host.observe());
+  TRY(assume_iif(explanation));
+  explanation.walk = path::walk(explanation.observed, explanation.packet);
+  const auto links = TRY(kernel::rtnl::read_link_table(host.socket()));
+  if (!explanation.packet.iif.empty() && !links.index_of(explanation.packet.iif)) {
+    return refuse("--iif", fmt::format("this host has no device {}", explanation.packet.iif.text()));
+  }
+  explanation.kernel = kernel::rtnl::ask_route(host.socket(), explanation.packet, links);
+  note_forwarding(explanation);
+  note_refusal(explanation);
+  return show(explanation);
+}
+
+}  // namespace cli

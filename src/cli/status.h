@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/agent.h"
+#include "api/iprule.h"
+#include "api/iprule_config.h"
+#include "api/node_state.h"
+#include "cli/answer.h"
+#include "meta/time.h"
+
+namespace cli {
+
+// What a cluster holds of ours, as far as it could be asked.
+struct ClusterFacts {
+  std::vector<api::Agent> agents;
+  std::vector<api::IPRule> rules;
+  std::vector<api::IPRuleConfig> configs;
+  std::vector<api::NodeState> nodes;
+  std::vector<std::string> gaps;  // What could not be asked, and why: unknown is not empty.
+};
+
+// One screen, whatever the size of the cluster: components, the job, problems by cause with the number of nodes, the
+// next step.
+Answer show_status(const ClusterFacts& facts, meta::Time now);
+
+}  // namespace cli

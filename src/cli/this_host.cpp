@@ -1,0 +1,27 @@
+#include "cli/this_host.h"
+
+#include <cstdint>
+#include <set>
+
+#include "kernel/observe.h"
+
+namespace cli {
+
+base::Result<ThisHost> ThisHost::open() {
+  return ThisHost(TRY(kernel::Socket::open(kernel::Bus::route)));
+}
+
+base::Result<state::NetState> ThisHost::observe() {
+  // First rules and links, which say what tables there are to read.
+  kernel::ObserveOptions options{.routing = true, .protocols = {}};
+  const auto first = TRY(kernel::observe(socket_, {}, options));
+  std::set<std::uint32_t> tables = {state::kTableMain, state::kTableLocal};
+  for (const state::Rule& rule : state::state_of(first).rules) tables.insert(rule.table);
+  for (const state::ObservedLink& seen : state::state_of(first).observed_links) tables.insert(seen.link.table);
+  tables.erase(0);
+  options.tables.assign(tables.begin(), tables.end());
+  const auto seen = TRY(kernel::observe(socket_, {}, options));
+  return state::state_of(seen);
+}
+
+}  // namespace cli

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <utility>
+
+#include "base/result.h"
+#include "kernel/netlink/socket.h"
+#include "state/net_state.h"
+
+namespace cli {
+
+// The kernel of the machine that the command runs on, for looking only.
+class ThisHost {
+ public:
+  static base::Result<ThisHost> open();
+
+  // All rules, links, addresses and nexthops, and the routes of every table that a rule looks up. Read as undisturbed
+  // as can be: an ordinary user cannot make the kernel wait for those who write.
+  base::Result<state::NetState> observe();
+
+  kernel::Socket& socket() { return socket_; }
+
+ private:
+  explicit ThisHost(kernel::Socket socket) : socket_(std::move(socket)) {}
+
+  kernel::Socket socket_;
+};
+
+}  // namespace cli

@@ -1,0 +1,117 @@
+// `iprulectl explain` on a host with two uplinks, asked of the real kernel.
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lab/world.h"
+#include "testbed/process.h"
+
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class Explain : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto world = lab::World::make();
+    ASSERT_TRUE(world) << world.error().message();
+    world_.emplace(*std::move(world));
+    auto host = world_->add_host("worker-1");
+    ASSERT_TRUE(host) << host.error().message();
+    host_ = *host;
+    const auto made = run({"sh", "-ec", R"(
+for link in eth0 eth1 cni0; do
+  ip link add $link type veth peer name far-$link
+  ip link set far-$link up
+  ip link set $link up
+  echo 0 > /proc/sys/net/ipv4/conf/$link/rp_filter
+done
+echo 1 > /proc/sys/net/ipv4/ip_forward
+ip addr add 10.0.0.11/24 dev eth0
+ip addr add 198.51.100.11/24 dev eth1
+ip addr add 10.244.1.1/24 dev cni0
+ip route add default via 10.0.0.1
+ip route add default via 198.51.100.1 table 100
+ip rule add from 10.96.23.17 lookup 100 priority 1000 protocol 183
+)"});
+    ASSERT_TRUE(made.exit.ok()) << made.errors;
+  }
+
+  testbed::Finished run(std::vector<std::string> arguments, std::vector<std::string> environment = {}) {
+    const auto done = testbed::run(
+        {.arguments = std::move(arguments), .environment = std::move(environment), .network = host_->network()}, 30s);
+    EXPECT_TRUE(done) << done.error().message();
+    return done.value_or(testbed::Finished());
+  }
+  testbed::Finished explain(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {IPRULECTL, "explain"});
+    return run(std::move(arguments));
+  }
+
+  std::optional<lab::World> world_;
+  lab::Host* host_ = nullptr;
+};
+
+TEST_F(Explain, a_pods_reply_passes_the_rule_for_the_cluster_ip_by) {
+  const auto done = explain({"--from", "10.244.1.7", "--to", "198.18.7.9"});
+  EXPECT_EQ(done.exit.code, 0) << done.errors;
+  EXPECT_EQ(done.output,
+            "10.244.1.7 -> 198.18.7.9 tcp, comes in by cni0 (its way back; --iif names another)\n"
+            "  rule 0      from all lookup local proto kernel     no route\n"
+            "  rule 1000   from 10.96.23.17 lookup 100 proto 183  no match: source is 10.244.1.7\n"
+            "  rule 32766  from all lookup main proto kernel      default via 10.0.0.1 dev eth0 proto boot\n"
+            "Verdict  leaves by eth0 via 10.0.0.1 (table main)\n"
+            "Kernel   agrees\n");
+}
+
+TEST_F(Explain, a_mark_takes_the_other_uplink) {
+  ASSERT_TRUE(run({"ip", "rule", "add", "fwmark", "0x100/0x3f00", "lookup", "100", "priority", "999"}).exit.ok());
+  const auto done = explain({"--from", "10.244.1.7", "--to", "198.18.7.9", "--mark", "0x4100"});
+  EXPECT_EQ(done.exit.code, 0) << done.errors;
+  EXPECT_THAT(done.output, HasSubstr("Verdict  leaves by eth1 via 198.51.100.1 (table 100)\nKernel   agrees\n"));
+}
+
+TEST_F(Explain, a_source_that_the_reverse_path_filter_refuses_is_told_with_its_code) {
+  ASSERT_TRUE(run({"sh", "-c", "echo 1 > /proc/sys/net/ipv4/conf/eth1/rp_filter"}).exit.ok());
+  const auto done = explain({"--from", "192.0.2.1", "--to", "198.18.7.9", "--iif", "eth1"});
+  EXPECT_EQ(done.exit.code, 1);
+  EXPECT_THAT(done.output, StartsWith("Rules and routes have a way for it, but the kernel does not take it"));
+  EXPECT_THAT(done.output, HasSubstr("Note     "));
+  EXPECT_THAT(done.output, HasSubstr("IPR0310"));
+}
+
+TEST_F(Explain, wrong_words_are_named_by_their_flag) {
+  EXPECT_THAT(explain({"--to", "198.18.7"}).errors, StartsWith("iprulectl: --to: "));
+  const auto device = explain({"--from", "10.244.1.7", "--to", "198.18.7.9", "--iif", "nowhere0"});
+  EXPECT_EQ(device.exit.code, 2);
+  EXPECT_EQ(device.errors, "iprulectl: --iif: this host has no device nowhere0\n");
+}
+
+TEST_F(Explain, is_for_programs_too) {
+  const auto done = explain({"--from", "10.244.1.7", "--to", "198.18.7.9", "-o", "json"});
+  EXPECT_THAT(done.output, HasSubstr(R"("kind":"Explanation")"));
+  EXPECT_THAT(done.output, HasSubstr(R"("hops":[{"dev":"eth0","via":"10.0.0.1"}])"));
+  EXPECT_THAT(done.output, HasSubstr(R"("agree":true)"));
+}
+
+TEST_F(Explain, has_colour_on_a_terminal_and_nowhere_else) {
+  const std::string command = fmt::format("{} explain --from 10.244.1.7 --to 198.18.7.9", IPRULECTL);
+  const auto on_terminal = [&](const std::string& flags, std::vector<std::string> environment) {
+    environment.push_back("SHELL=/bin/sh");
+    return run({"script", "-qec", command + flags, "/dev/null"}, std::move(environment)).output;
+  };
+  EXPECT_THAT(on_terminal("", {"TERM=xterm"}), HasSubstr("\x1b[32magrees\x1b[0m"));
+  EXPECT_EQ(on_terminal("", {"TERM=dumb"}).find('\x1b'), std::string::npos);
+  EXPECT_EQ(on_terminal("", {"TERM=xterm", "NO_COLOR=1"}).find('\x1b'), std::string::npos);
+  EXPECT_EQ(on_terminal(" --color never", {"TERM=xterm"}).find('\x1b'), std::string::npos);
+  EXPECT_EQ(explain({"--from", "10.244.1.7", "--to", "198.18.7.9"}).output.find('\x1b'), std::string::npos);
+}
+
+}  // namespace

@@ -1,0 +1,78 @@
+// iprulectl as a person or a script meets it: words, exit codes, formats, completion.
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/version.h"
+#include "testbed/process.h"
+#include "testbed/temp_folder.h"
+
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+testbed::Finished run(std::vector<std::string> arguments) {
+  const auto done = testbed::run({.arguments = std::move(arguments)}, 30s);
+  EXPECT_TRUE(done) << done.error().message();
+  return done.value_or(testbed::Finished());
+}
+
+TEST(Iprulectl, an_unknown_word_is_answered_with_the_nearest_one_and_2) {
+  const auto command = run({IPRULECTL, "verson"});
+  EXPECT_EQ(command.exit.code, 2);
+  EXPECT_THAT(command.errors, StartsWith("iprulectl: unknown command \"verson\"; did you mean \"version\"?\n"));
+  EXPECT_EQ(command.output, "");
+
+  const auto flag = run({IPRULECTL, "version", "--ouput=json"});
+  EXPECT_EQ(flag.exit.code, 2);
+  EXPECT_THAT(flag.errors, StartsWith("iprulectl: unknown flag \"--ouput\"; did you mean \"--output\"?\n"));
+
+  const auto value = run({IPRULECTL, "version", "-o", "xml"});
+  EXPECT_EQ(value.exit.code, 2);
+  EXPECT_THAT(value.errors, HasSubstr("xml"));
+}
+
+TEST(Iprulectl, what_was_typed_never_reaches_the_terminal_raw) {
+  const auto done = run({IPRULECTL, "\x1b[2Jx"});
+  EXPECT_EQ(done.exit.code, 2);
+  EXPECT_THAT(done.errors, HasSubstr("\\x1b[2Jx"));
+  EXPECT_EQ(done.errors.find('\x1b'), std::string::npos);
+}
+
+TEST(Iprulectl, says_its_version_to_people_and_programs) {
+  EXPECT_EQ(run({IPRULECTL, "version"}).output, base::version_text("iprulectl") + "\n");
+  const std::string version(base::version());
+  EXPECT_THAT(
+      run({IPRULECTL, "version", "-o", "json"}).output,
+      StartsWith(R"({"apiVersion":"api.operator.brtrm.dev/v1alpha1","kind":"VersionReport","client":{"version":")" +
+                 version));
+  EXPECT_THAT(
+      run({IPRULECTL, "version", "-o", "yaml"}).output,
+      StartsWith("apiVersion: api.operator.brtrm.dev/v1alpha1\nkind: VersionReport\nclient:\n  version: \"" + version));
+}
+
+TEST(Iprulectl, started_as_kubectls_plugin_it_says_what_to_type_there) {
+  testbed::TempFolder folder;
+  std::filesystem::create_symlink(IPRULECTL, folder / "kubectl-iprule");
+  EXPECT_THAT(run({(folder / "kubectl-iprule").native(), "--help"}).output, HasSubstr("Usage: kubectl iprule"));
+}
+
+TEST(Iprulectl, bash_completes_its_words) {
+  testbed::TempFolder folder;
+  std::filesystem::create_symlink(IPRULECTL, folder / "iprulectl");
+  const auto done =
+      run({"bash", "-c",
+           "PATH=" + folder.path().native() +
+               ":$PATH; source <(iprulectl completion bash); COMP_WORDS=(iprulectl completion z); "
+               "COMP_CWORD=2; _iprulectl; echo ${COMPREPLY[@]}; COMP_WORDS=(iprulectl ver); COMP_CWORD=1; "
+               "_iprulectl; echo ${COMPREPLY[@]}"});
+  EXPECT_EQ(done.output, "zsh\nversion\n") << done.errors;
+}
+
+}  // namespace
