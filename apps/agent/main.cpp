@@ -9,6 +9,7 @@
 #include "agent/environment.h"
 #include "agent/folder_source.h"
 #include "agent/node_loop.h"
+#include "agent/purge.h"
 #include "base/log.h"
 #include "base/version.h"
 #include "kube/client.h"
@@ -56,6 +57,13 @@ base::Status run_standalone(const Options& options, const agent::Environment& en
   return {};
 }
 
+base::Status clean_up(const agent::Environment& environment) {
+  runtime::Shutdown shutdown;
+  const std::size_t gone = TRY(agent::purge({.protocols = {environment.rule_protocol}}, shutdown.token()));
+  base::log::info("nothing of ours is left on this host", {{"removed", std::to_string(gone)}});
+  return {};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -69,6 +77,8 @@ int main(int argc, char** argv) {
   auto* standalone = app.add_subcommand("standalone", "Read manifests from a folder instead of an API server");
   standalone->add_option("folder", options.folder, "IPRule and Service manifests, YAML or JSON")->required();
   standalone->add_flag("--once", options.once, "Apply them once and exit");
+  auto* cleanup = app.add_subcommand("cleanup", "Remove all rules of ours from this host; stop the agent first");
+  app.require_subcommand(0, 1);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -82,7 +92,9 @@ int main(int argc, char** argv) {
     base::log::warning("a setting cannot be as it is given", {{"reason", complaint}});
   }
 
-  const auto done = *standalone ? run_standalone(options, environment) : run_in_cluster(options, environment);
+  const auto done = *standalone ? run_standalone(options, environment)
+                    : *cleanup  ? clean_up(environment)
+                                : run_in_cluster(options, environment);
   if (!done) {
     base::log::error("cannot run", {{"reason", done.error().message()}});
     return 1;

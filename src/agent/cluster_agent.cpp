@@ -5,30 +5,57 @@
 
 #include <fmt/format.h>
 
+#include "agent/purge.h"
+#include "agent/resources.h"
+#include "base/log.h"
 #include "http/probe.h"
+#include "json/reader.h"
+#include "kube/discovery.h"
 
 namespace agent {
 namespace {
 
 using namespace std::chrono_literals;
 
+constexpr auto kLookAround = 6s;
+constexpr auto kFarewell = 3s;
+
 // A loop that is silent for so long in the midst of its work is stuck. A bulk of changes may take some seconds.
 base::Duration patience(std::chrono::milliseconds period) {
   return std::max<base::Duration>(3 * period, 30s);
 }
 
+base::Result<std::vector<api::Agent>> list_agents(kube::Client& client, const kube::Limit& limit) {
+  const std::string body = TRY(client.list(ours(api::Agent::kPlural, true), {}, limit));
+  json::Reader reader;
+  const auto list = TRY(reader.parse(body));
+  std::vector<api::Agent> out;
+  for (const json::Value& item : TRY(list["items"].items_or_none())) out.push_back(TRY(api::decode_agent(item)));
+  return out;
+}
+
+base::Result<meta::Labels> labels_of(kube::Client& client, const std::string& node, const kube::Limit& limit) {
+  const std::string body = TRY(client.get(nodes(), {.ns = "", .name = node}, limit));
+  json::Reader reader;
+  const auto object = TRY(reader.parse(body));
+  return TRY(api::decode_node(object)).meta.labels;
+}
+
 }  // namespace
 
 ClusterAgent::ClusterAgent(kube::Client& client, std::string node, const Environment& environment)
-    : node_(std::move(node)),
+    : client_(client),
+      node_(std::move(node)),
+      home_(environment.pod_namespace),
+      ownership_{.protocols = {environment.rule_protocol}},
       identity_(NodeIdentity::of_this_node()),
       heartbeat_("loop", patience(environment.reconcile_period), clock_),
       metrics_(registry_),
       source_(client, node_, {.default_priority = environment.default_priority, .protocol = environment.rule_protocol},
-              environment.pod_namespace, changed_),
+              home_, changed_),
       reporter_(client, node_),
       loop_([this] { return source_.latest(); }, changed_,
-            {.ownership = {.protocols = {environment.rule_protocol}},
+            {.ownership = ownership_,
              .audit = environment.reconcile_period,
              .heartbeat = &heartbeat_,
              .after = [this](const Looked& looked) { after(looked); }}) {
@@ -39,6 +66,35 @@ ClusterAgent::ClusterAgent(kube::Client& client, std::string node, const Environ
 
 void ClusterAgent::run(std::stop_token stop) {
   loop_.run(std::move(stop));
+  leave();
+}
+
+void ClusterAgent::leave() {
+  const auto reason = reason_to_purge(look_around());
+  if (!reason) {
+    base::log::info("our rules stay");
+    return;
+  }
+  base::log::info("our rules go", {{"reason", *reason}});
+  const auto gone = purge(ownership_, {});
+  if (!gone) {
+    base::log::error("some of our rules are left", {{"reason", gone.error().message()}});
+    return;
+  }
+  if (auto last = farewell(source_.basis(), identity_)) reporter_.close(*std::move(last), kube::within(kFarewell));
+}
+
+// All of it within the time that a pod has to end.
+Circumstances ClusterAgent::look_around() {
+  const kube::Limit limit = kube::within(kLookAround);
+  Circumstances out{.saw_deletion = source_.saw_agent_end(), .home = home_};
+  if (auto agents = list_agents(client_, limit)) {
+    out.agents = *std::move(agents);
+  } else if (const auto served = kube::is_served(client_, ours(api::Agent::kPlural, true), limit)) {
+    out.kind_is_gone = !*served;
+  }
+  if (const auto labels = labels_of(client_, node_, limit)) out.labels = *labels;
+  return out;
 }
 
 void ClusterAgent::after(const Looked& looked) {

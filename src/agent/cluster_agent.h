@@ -5,6 +5,7 @@
 #include <string>
 
 #include "agent/cluster_source.h"
+#include "agent/departure.h"
 #include "agent/environment.h"
 #include "agent/findings.h"
 #include "agent/loop_metrics.h"
@@ -15,13 +16,15 @@
 #include "base/clock.h"
 #include "kube/client.h"
 #include "metrics/registry.h"
+#include "plan/ownership.h"
 #include "runtime/health.h"
 #include "runtime/heartbeat.h"
 #include "runtime/signal.h"
 
 namespace agent {
 
-// One node of a cluster: its rules as published, its report, its probes and metrics.
+// One node of a cluster: its rules as published, its report, its probes and metrics. When stopped it leaves the rules
+// as they are, unless it finds that they are to go with it.
 class ClusterAgent {
  public:
   ClusterAgent(kube::Client& client, std::string node, const Environment& environment);
@@ -30,10 +33,15 @@ class ClusterAgent {
 
  private:
   void after(const Looked& looked);
+  void leave();
+  Circumstances look_around();
   std::optional<std::string> node_trouble() const;
   http::Routes routes();
 
+  kube::Client& client_;
   const std::string node_;
+  const std::string home_;
+  const plan::Ownership ownership_;
   const NodeIdentity identity_;
   base::SteadyClock clock_;
   runtime::Heartbeat heartbeat_;

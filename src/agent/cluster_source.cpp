@@ -1,10 +1,12 @@
 #include "agent/cluster_source.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "agent/resources.h"
 #include "api/iprule_config.h"
 #include "api/kinds.h"
 #include "intent/cluster/active_agent.h"
@@ -12,15 +14,14 @@
 namespace agent {
 namespace {
 
-kube::Resource ours(std::string_view plural, bool namespaced = false) {
-  return {.group = std::string(api::kGroup),
-          .version = std::string(api::kVersion),
-          .plural = std::string(plural),
-          .namespaced = namespaced};
-}
-
 kube::Selection named(const std::string& name) {
   return {.field_selector = "metadata.name=" + name};
+}
+
+const api::Agent* active(const kube::View<api::Agent>& agents, std::string_view home) {
+  std::vector<const api::Agent*> all;
+  for (const auto& object : agents.objects) all.push_back(&object->value);
+  return intent::active_agent(all, home);
 }
 
 }  // namespace
@@ -34,8 +35,7 @@ ClusterSource::ClusterSource(kube::Client& client, std::string node, NodeSetting
       configs_(client, ours(api::IPRuleConfig::kPlural), api::decode_published_config, changed,
                {.label_selector = fmt::format("{}={}", api::kManagedByLabel, api::kManagedByValue)}),
       agents_(client, ours(api::Agent::kPlural, true), api::decode_agent, changed),
-      nodes_(client, {.group = "", .version = "v1", .plural = "nodes", .namespaced = false}, api::decode_node, changed,
-             named(node_name_)),
+      nodes_(client, nodes(), api::decode_node, changed, named(node_name_)),
       reports_(client, ours(api::NodeState::kPlural), api::decode_node_state, changed, named(node_name_)) {}
 
 bool ClusterSource::Basis::complete() const {
@@ -47,20 +47,26 @@ std::optional<Wanted> ClusterSource::latest() {
       .configs = configs_.latest(), .agents = agents_.latest(), .nodes = nodes_.latest(), .reports = reports_.latest()};
   if (!basis_.complete()) return std::nullopt;
   follow_token();
+  saw_agent_ = saw_agent_ || active(*basis_.agents, home_) != nullptr;
+  vanished_.note(basis_.configs, std::chrono::steady_clock::now());
 
   // Without the Node nobody knows its labels: objects that ask for some neither come nor go.
   const bool knows_labels = basis_.node() != nullptr;
   bool whole = basis_.configs->unknown.empty() && basis_.nodes->unknown.empty();
   std::vector<const api::PublishedConfig*> published;
   published.reserve(basis_.configs->objects.size());
-  for (const auto& object : basis_.configs->objects) {
+  const auto take = [&](const kube::View<api::PublishedConfig>::Entry& object) {
     if (knows_labels || object->value.spec.node_selector.empty()) {
       published.push_back(&object->value);
     } else {
       whole = false;
     }
-  }
-  return compiler_.compile(published, settings(), whole);
+  };
+  std::ranges::for_each(basis_.configs->objects, take);
+  std::ranges::for_each(vanished_.held(), take);
+  Wanted wanted = compiler_.compile(published, settings(), whole);
+  wanted.look_again = vanished_.next_due();
+  return wanted;
 }
 
 // Numbers from before a new token may stem from a storage that has since been set back; so the objects are listed anew.
@@ -75,15 +81,14 @@ void ClusterSource::follow_token() {
   basis_.listed_under_token = basis_.configs->lists >= listed_since_token_;
 }
 
-const api::Agent* ClusterSource::active_agent() const {
-  std::vector<const api::Agent*> all;
-  for (const auto& object : basis_.agents->objects) all.push_back(&object->value);
-  return intent::active_agent(all, home_);
+bool ClusterSource::saw_agent_end() const {
+  const auto agents = agents_.latest();
+  return saw_agent_ && agents->complete && active(*agents, home_) == nullptr;
 }
 
 NodeSettings ClusterSource::settings() const {
   NodeSettings out = fallback_;
-  if (const api::Agent* agent = active_agent()) {
+  if (const api::Agent* agent = active(*basis_.agents, home_)) {
     if (agent->spec.default_priority != 0) out.default_priority = agent->spec.default_priority;
     out.dataplane = agent->spec.dataplane;
   }

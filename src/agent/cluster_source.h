@@ -7,6 +7,7 @@
 
 #include "agent/node_compiler.h"
 #include "agent/node_loop.h"
+#include "agent/vanished.h"
 #include "api/agent.h"
 #include "api/node.h"
 #include "api/node_state.h"
@@ -46,17 +47,20 @@ class ClusterSource {
   };
   const Basis& basis() const { return basis_; }
 
+  // The watch has delivered the end of the Agent that counted, and no other counts now.
+  bool saw_agent_end() const;
+
  private:
   void follow_token();
   NodeSettings settings() const;
-
-  const api::Agent* active_agent() const;
 
   std::string node_name_;
   std::string home_;
   NodeSettings fallback_;
   NodeCompiler compiler_;
+  Vanished vanished_;
   Basis basis_;
+  bool saw_agent_ = false;                // One that counted.
   std::optional<std::string> token_;      // The last that was seen; "" where there was none.
   std::uint64_t listed_since_token_ = 0;  // From this list on they count under it.
   kube::Reflector<api::PublishedConfig> configs_;

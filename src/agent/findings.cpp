@@ -156,6 +156,23 @@ void describe(const base::Error& error, Findings& out) {
                            .message = error.message()}};
 }
 
+// Who is answered; nothing where nobody asks, or where an answer would prove nothing.
+std::optional<Findings> answer_to(const ClusterSource::Basis& basis, const NodeIdentity& identity) {
+  if (!basis.complete() || !basis.listed_under_token) return std::nullopt;
+  const auto* report = basis.report();
+  if (report == nullptr || basis.node() == nullptr || report->value.spec.token.empty()) return std::nullopt;
+  Findings out{.uid = report->uid,
+               .token = report->value.spec.token,
+               .version = report->version,
+               .stored = report->value.status,
+               .many_nodes = report->value.spec.cluster_prefixes.size() > kManyPrefixes};
+  out.found.token = out.token;
+  out.found.boot_id = identity.boot_id;
+  out.found.version = identity.version;
+  out.found.facts.kernel = identity.kernel;
+  return out;
+}
+
 }  // namespace
 
 NodeIdentity NodeIdentity::of_this_node() {
@@ -168,25 +185,26 @@ NodeIdentity NodeIdentity::of_this_node() {
 
 std::optional<Findings> findings(const ClusterSource::Basis& basis, const Looked& looked,
                                  const NodeIdentity& identity) {
-  if (!basis.complete() || !basis.listed_under_token) return std::nullopt;
-  const auto* report = basis.report();
-  if (report == nullptr || basis.node() == nullptr || report->value.spec.token.empty()) return std::nullopt;
-  if (looked && !*looked) return std::nullopt;
-
-  Findings out{.uid = report->uid,
-               .token = report->value.spec.token,
-               .version = report->version,
-               .stored = report->value.status,
-               .many_nodes = report->value.spec.cluster_prefixes.size() > kManyPrefixes};
-  out.found.token = out.token;
-  out.found.boot_id = identity.boot_id;
-  out.found.version = identity.version;
-  out.found.facts.kernel = identity.kernel;
+  auto out = answer_to(basis, identity);
+  if (!out || (looked && !*looked)) return std::nullopt;
   if (!looked) {
-    describe(looked.error(), out);
-  } else if (!describe(basis, **looked, out)) {
+    describe(looked.error(), *out);
+  } else if (!describe(basis, **looked, *out)) {
     return std::nullopt;
   }
+  return out;
+}
+
+std::optional<Findings> farewell(const ClusterSource::Basis& basis, const NodeIdentity& identity) {
+  auto out = answer_to(basis, identity);
+  if (!out) return std::nullopt;
+  out->found.sync = api::Sync::applying;
+  out->found.holds_nothing = true;
+  out->found.counts = api::NodeCounts();
+  out->found.conditions = {{.type = "Synced",
+                            .status = meta::Truth::no,
+                            .reason = "Removed",
+                            .message = "the agent was taken from this node and has removed its rules"}};
   return out;
 }
 

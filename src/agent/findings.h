@@ -37,4 +37,8 @@ struct NodeIdentity {
 // or where the look was disturbed and proves nothing: the next one will.
 std::optional<Findings> findings(const ClusterSource::Basis& basis, const Looked& looked, const NodeIdentity& identity);
 
+// The last word of an agent that has taken all of its own out of the kernel: the node holds nothing, and nothing more
+// is acknowledged, for what is published is not here.
+std::optional<Findings> farewell(const ClusterSource::Basis& basis, const NodeIdentity& identity);
+
 }  // namespace agent

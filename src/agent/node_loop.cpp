@@ -77,6 +77,7 @@ Looked NodeLoop::pass(std::stop_token stop) {
   if (!wanted) return std::nullopt;
   TRY(open_kernel());
   Pass out{.wanted = *std::move(wanted)};
+  look_again_ = out.wanted.look_again;
   if (!out.wanted.whole) {
     const auto seen = TRY(engine_->observe(stop));
     out.wanted.state = keeping_own(std::move(out.wanted.state), state::state_of(seen), options_.ownership);
@@ -88,6 +89,13 @@ Looked NodeLoop::pass(std::stop_token stop) {
   if (out.report.settled()) settled_ = wanted_now;
   out.took = std::chrono::steady_clock::now() - begun;
   return out;
+}
+
+// The next audit, or earlier where something is due before.
+std::chrono::milliseconds NodeLoop::until_audit() const {
+  if (!look_again_) return options_.audit;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*look_again_ - std::chrono::steady_clock::now());
+  return std::clamp(left, 1ms, options_.audit);
 }
 
 std::chrono::milliseconds NodeLoop::look(std::stop_token stop) {
@@ -106,7 +114,7 @@ std::chrono::milliseconds NodeLoop::look(std::stop_token stop) {
   if (report.settled()) {
     backoff_.reset();
     tell("");
-    return options_.audit;
+    return until_audit();
   }
   tell(first_failure(report));
   return backoff_.next();

@@ -30,6 +30,7 @@ struct Wanted {
   bool whole = true;
   std::vector<api::NodeState::Failed> failed{};  // Objects that are not programmed as they say, each once, by uid.
   std::vector<intent::Claim> claims{};           // Which object asks for which rule, in order.
+  std::optional<base::TimePoint> look_again{};   // When something else may be wanted although nothing changed.
 };
 
 // One look at both sides.
@@ -67,6 +68,7 @@ class NodeLoop {
 
  private:
   base::Status open_kernel();
+  std::chrono::milliseconds until_audit() const;
   std::chrono::milliseconds look(std::stop_token stop);  // One pass; how long to wait at most for the next.
   void tell(std::string story);
 
@@ -76,6 +78,7 @@ class NodeLoop {
   base::Backoff backoff_;
   std::optional<kernel::Engine> engine_;
   std::unique_ptr<kernel::Monitor> monitor_;
+  std::optional<base::TimePoint> look_again_;
   std::optional<std::size_t> settled_;  // A fingerprint of what was wanted when all of it was last seen in place.
   std::string told_;
 };

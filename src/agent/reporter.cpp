@@ -3,7 +3,7 @@
 #include <chrono>
 #include <utility>
 
-#include "api/kinds.h"
+#include "agent/resources.h"
 #include "base/log.h"
 #include "json/reader.h"
 #include "json/writer.h"
@@ -17,13 +17,6 @@ using namespace std::chrono_literals;
 
 constexpr auto kRequestTime = 30s;
 constexpr auto kSpread = 2s;  // Over which the reports of many nodes are spread.
-
-kube::Resource reports() {
-  return {.group = std::string(api::kGroup),
-          .version = std::string(api::kVersion),
-          .plural = std::string(api::NodeState::kPlural),
-          .namespaced = false};
-}
 
 meta::Time wall_time() {
   return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
@@ -81,7 +74,7 @@ void Reporter::run(std::stop_token stop) {
       (void)runtime::Signal().wait(stop, base::SteadyClock().now() + jitter_.next());
       latest = latest_.latest();
     }
-    if (const auto done = write(**latest, stop); done) {
+    if (const auto done = write(**latest, kube::within(kRequestTime, stop)); done) {
       backoff_.reset();
       tell("");
     } else {
@@ -100,17 +93,22 @@ const api::NodeState::Status* Reporter::last_of(const Findings& findings) const 
   return findings.stored.token == findings.token ? &findings.stored : nullptr;
 }
 
-base::Status Reporter::write(const Findings& findings, std::stop_token stop) {
+void Reporter::close(const Findings& last, kube::Limit limit) {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+  if (const auto done = write(last, std::move(limit)); !done) tell(done.error().message());
+}
+
+base::Status Reporter::write(const Findings& findings, kube::Limit limit) {
   const api::NodeState::Status* last = last_of(findings);
   const api::NodeState::Status none;
   api::NodeState::Status next =
       intent::next_status(last != nullptr ? *last : none, findings.found, findings.progress, wall_time());
   if (last != nullptr && next == *last) return {};
 
-  kube::Limit limit = kube::within(kRequestTime, std::move(stop));
   limit.urgent = true;
-  const std::string answer = TRY(client_.patch_status(reports(), {.ns = "", .name = node_}, kube::PatchType::json,
-                                                      patch_for(findings, next), limit));
+  const std::string answer = TRY(client_.patch_status(ours(api::NodeState::kPlural), {.ns = "", .name = node_},
+                                                      kube::PatchType::json, patch_for(findings, next), limit));
   const std::uint64_t version = TRY(version_in(answer));
   written_ = {.uid = findings.uid, .token = findings.token, .version = version, .status = std::move(next)};
   return {};

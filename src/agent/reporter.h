@@ -23,9 +23,12 @@ class Reporter {
 
   void note(Findings findings);  // From any one thread; never waits.
 
+  // The last word, written by the caller; nothing is written after it.
+  void close(const Findings& last, kube::Limit limit);
+
  private:
   void run(std::stop_token stop);
-  base::Status write(const Findings& findings, std::stop_token stop);
+  base::Status write(const Findings& findings, kube::Limit limit);
   const api::NodeState::Status* last_of(const Findings& findings) const;
   void tell(std::string trouble);
 

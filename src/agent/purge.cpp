@@ -1,0 +1,19 @@
+#include "agent/purge.h"
+
+#include "agent/change_log.h"
+#include "kernel/engine.h"
+
+namespace agent {
+
+base::Result<std::size_t> purge(const plan::Ownership& ownership, std::stop_token stop) {
+  auto engine = TRY(kernel::Engine::open(ownership));
+  const auto report = TRY(engine.converge({}, std::move(stop)));
+  log_changes(report);
+  if (report.settled()) return report.outcome.count(kernel::Effect::done);
+  for (const kernel::OpResult& result : report.outcome.results) {
+    if (result.effect == kernel::Effect::failed) return std::unexpected(result.status.error());
+  }
+  return base::fail(base::Fault::unavailable, "rules kept changing while they were removed; try again");
+}
+
+}  // namespace agent
