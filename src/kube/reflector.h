@@ -25,8 +25,8 @@ template <typename T>
 class Reflector {
  public:
   Reflector(Client& client, Resource resource, typename Store<T>::Decoder decode, runtime::Signal& changed,
-            Selection selection = {})
-      : store_(std::move(decode), changed),
+            Selection selection = {}, typename Store<T>::Same same = {})
+      : store_(std::move(decode), changed, std::move(same)),
         steps_({.selection = std::move(selection)}, store_, random_seed()),
         client_(client),
         resource_(std::move(resource)) {

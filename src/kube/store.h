@@ -55,13 +55,17 @@ struct View {
 
 // The objects of one kind: one thread writes through Sink, any thread reads views. A view is made when somebody asks
 // and something has changed since, so a burst of changes costs one copy of pointers. `changed` is raised after each
-// batch that changed objects; not for bookmarks.
+// batch that changed objects; not for bookmarks, nor for changes that `same` says mean nothing.
 template <typename T>
 class Store final : public Sink {
  public:
   using Decoder = std::function<base::Result<T>(const json::Value& object)>;
 
-  Store(Decoder decode, runtime::Signal& changed) : decode_(std::move(decode)), changed_(changed) {}
+  // Whether a change from one value to the next means nothing to the consumer.
+  using Same = std::function<bool(const T& before, const T& after)>;
+
+  Store(Decoder decode, runtime::Signal& changed, Same same = {})
+      : decode_(std::move(decode)), same_(std::move(same)), changed_(changed) {}
 
   std::shared_ptr<const View<T>> latest() const {
     const std::lock_guard lock(mutex_);
@@ -100,8 +104,10 @@ class Store final : public Sink {
     auto decoded = decode_(object);
     const std::lock_guard lock(mutex_);
     View<T>& view = listing_ ? staged_ : live_;
+    bool is_news = true;
     if (decoded) {
-      view.unknown.erase(identity.key);
+      const bool was_unknown = view.unknown.erase(identity.key) > 0;
+      is_news = was_unknown || !is_same_object || !same_ || !same_(known->value, *decoded);
       insert(view, std::make_shared<const Object<T>>(
                        Object<T>{identity.key, identity.uid, identity.version, *std::move(decoded)}));
     } else {
@@ -112,7 +118,7 @@ class Store final : public Sink {
         erase(view, identity.key);  // That was another object of the same name.
       }
     }
-    touched();
+    touched(is_news);
   }
 
   void remove(const Identity& identity) override {
@@ -166,13 +172,14 @@ class Store final : public Sink {
     if (found != view.objects.end() && (*found)->key == key) view.objects.erase(found);
   }
 
-  void touched() {
+  void touched(bool is_news = true) {
     if (listing_) return;
-    dirty_ = true;
+    if (is_news) dirty_ = true;
     published_.reset();
   }
 
   const Decoder decode_;
+  const Same same_;
   runtime::Signal& changed_;
 
   // The writer's own.

@@ -1,0 +1,44 @@
+#include "kube/store.h"
+
+#include <gtest/gtest.h>
+
+namespace kube {
+namespace {
+
+struct Thing {
+  std::string text;
+};
+
+base::Result<Thing> decode(const json::Value& object) {
+  return Thing{std::string(TRY(object["text"].string()))};
+}
+
+class StoreTest : public testing::Test {
+ protected:
+  bool put(std::uint64_t version, std::string_view body) {
+    json::Reader reader;
+    store_.put({.key = {"", "a"}, .uid = "u", .version = version}, reader.parse(body).value());
+    store_.settle();
+    return changed_.wait({}, base::TimePoint());
+  }
+
+  runtime::Signal changed_;
+  Store<Thing> store_{decode, changed_,
+                      [](const Thing& before, const Thing& after) { return before.text.size() == after.text.size(); }};
+};
+
+TEST_F(StoreTest, D13_a_change_that_means_nothing_is_kept_but_wakes_nobody) {
+  EXPECT_TRUE(put(1, R"({"text":"one"})"));
+  EXPECT_FALSE(put(2, R"({"text":"two"})"));
+  EXPECT_EQ(store_.latest()->objects.front()->value.text, "two");
+  EXPECT_TRUE(put(3, R"({"text":"three"})"));
+}
+
+TEST_F(StoreTest, what_becomes_unreadable_or_readable_is_news) {
+  EXPECT_TRUE(put(1, R"({"text":"one"})"));
+  EXPECT_TRUE(put(2, R"({"text":5})"));
+  EXPECT_TRUE(put(3, R"({"text":"one"})"));
+}
+
+}  // namespace
+}  // namespace kube
