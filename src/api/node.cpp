@@ -14,9 +14,15 @@ base::Result<Node> decode_node(const json::Value& object) {
     if (TRY(entry["type"].string()) != "InternalIP") continue;
     if (const auto address = net::Address::parse(TRY(entry["address"].string()))) out.addresses.push_back(*address);
   }
+  out.boot_id = TRY(object["status"]["nodeInfo"]["bootID"].string_or(""));
   std::ranges::sort(out.pod_cidrs);
   std::ranges::sort(out.addresses);
   return out;
+}
+
+bool same_place(const Node& left, const Node& right) {
+  return left.meta.uid == right.meta.uid && left.meta.labels == right.meta.labels &&
+         left.pod_cidrs == right.pod_cidrs && left.addresses == right.addresses && left.boot_id == right.boot_id;
 }
 
 }  // namespace api

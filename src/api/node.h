@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -15,11 +16,15 @@ struct Node {
   meta::Meta meta;                      // With labels.
   std::vector<net::Prefix> pod_cidrs;   // In canonical order.
   std::vector<net::Address> addresses;  // Internal ones, in canonical order.
+  std::string boot_id;                  // As the kubelet read it; empty where none has.
 
   bool operator==(const Node&) const = default;
 };
 
 // What cannot be read as prefix or address is left out: a Node is not ours to judge.
 base::Result<Node> decode_node(const json::Value& object);
+
+// Whether a change from one to the other can change any rule or report; kubelets write their Nodes all the time.
+bool same_place(const Node& left, const Node& right);
 
 }  // namespace api
