@@ -1,7 +1,10 @@
 #include "intent/cluster/acknowledgement.h"
 
 #include <algorithm>
-#include <string_view>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
 
 #include "api/kinds.h"
 #include "api/published_config.h"
@@ -9,47 +12,129 @@
 namespace intent {
 namespace {
 
-// The report's owner is the Node; if a Node of that UID is gone, its kernel is gone with it.
-bool is_gone(const api::NodeState& state, std::span<const api::Node* const> nodes) {
-  const auto owner = std::ranges::find(state.meta.owners, "Node", &meta::OwnerReference::kind);
-  if (owner == state.meta.owners.end()) return false;
-  return std::ranges::none_of(nodes, [&](const api::Node* node) { return node->meta.uid == owner->uid; });
+const api::NodeState::Settled* settled_configs(const api::NodeState& report) {
+  const auto found = std::ranges::find(report.status.settled, api::IPRuleConfig::kKind, &api::NodeState::Settled::kind);
+  return found != report.status.settled.end() ? &*found : nullptr;
+}
+
+std::uint64_t reach_of(const api::NodeState* report) {
+  return report != nullptr && is_answered(*report) ? stated_epoch(*report) : 0;
+}
+
+bool is_since_last_start(const Holder& holder) {
+  if (holder.state == nullptr || holder.node == nullptr) return false;
+  const std::string& stated = holder.state->status.boot_id;
+  return stated.empty() || holder.node->boot_id.empty() || stated == holder.node->boot_id;
 }
 
 }  // namespace
 
 bool acknowledges(const api::NodeState& report, const api::IPRuleConfig& config) {
   const std::uint64_t wanted = api::epoch(config);
-  if (wanted == 0 || report.spec.token.empty() || report.status.token != report.spec.token) return false;
-  const auto settled =
-      std::ranges::find(report.status.settled, api::IPRuleConfig::kKind, &api::NodeState::Settled::kind);
-  if (settled == report.status.settled.end() || settled->epoch < 0) return false;
-  if (static_cast<std::uint64_t>(settled->epoch) < wanted) return false;
-  return std::ranges::find(settled->failed, config.meta.uid, &api::NodeState::Failed::uid) == settled->failed.end();
+  if (wanted == 0 || reach_of(&report) < wanted) return false;
+  const auto& failed = settled_configs(report)->failed;
+  return std::ranges::find(failed, config.meta.uid, &api::NodeState::Failed::uid) == failed.end();
 }
 
-AwaitNodes::AwaitNodes(std::span<const api::NodeState* const> states, std::span<const api::Node* const> nodes,
-                       meta::Time now, std::chrono::seconds timeout)
-    : now_(now), timeout_(timeout) {
-  for (const api::NodeState* state : states) {
-    if (!is_gone(*state, nodes)) holders_.push_back(state);
+std::uint64_t stated_epoch(const api::NodeState& report) {
+  const auto* settled = settled_configs(report);
+  return settled != nullptr && settled->epoch > 0 ? static_cast<std::uint64_t>(settled->epoch) : 0;
+}
+
+bool is_marked_clean(const api::IPRuleConfig& config, std::string_view node) {
+  return config.meta.annotations.get(fmt::format("{}{}", api::kCleanupPrefix, node)) == "done";
+}
+
+bool is_skipped_by_old_agents(const api::IPRuleConfig::Spec& spec) {
+  return spec.table == 0;
+}
+
+const api::NodeState::Failed* failure_of(const Holder& holder, const api::IPRuleConfig& config) {
+  if (holder.reach == 0) return nullptr;
+  const auto& failed = settled_configs(*holder.state)->failed;
+  const auto found = std::ranges::find(failed, config.meta.uid, &api::NodeState::Failed::uid);
+  return found != failed.end() ? &*found : nullptr;
+}
+
+NodeReports::NodeReports(const AgentPlaces& places) : unseen_(places.unseen.begin(), places.unseen.end()) {
+  std::map<std::string_view, Holder> by_name;
+  std::map<std::string_view, const api::Node*> nodes;
+  for (const api::Node* node : places.nodes) nodes[node->meta.name] = node;
+  for (const api::NodeState* state : places.states) by_name[state->meta.name].state = state;
+  for (const api::Pod* pod : places.pods) {
+    if (pod->node_name.empty()) continue;
+    const api::Pod*& known = by_name[pod->node_name].pod;
+    const auto rank = [](const api::Pod* one) { return std::pair(one->is_ready, one->reports); };
+    if (known == nullptr || rank(pod) > rank(known)) known = pod;
   }
-  std::ranges::sort(holders_, {}, [](const api::NodeState* state) -> std::string_view { return state->meta.name; });
+  floor_ = present_floor_ = std::numeric_limits<std::uint64_t>::max();
+  for (auto& [name, holder] : by_name) {
+    holder.name = name;
+    const auto node = nodes.find(name);
+    if (node != nodes.end()) holder.node = node->second;
+    if (holder.state == nullptr && holder.node == nullptr) continue;  // A pod of a Node that is not there.
+    holder.reach = reach_of(holder.state);
+    holder.is_asked = holder.pod != nullptr && holder.pod->reports && holder.node != nullptr;
+    holder.is_since_last_start = is_since_last_start(holder);
+    floor_ = std::min(floor_, holder.reach);
+    if (holder.is_asked) present_floor_ = std::min(present_floor_, holder.is_since_last_start ? holder.reach : 0);
+    if (holder.reach > 0) {
+      for (const auto& failed : settled_configs(*holder.state)->failed) ++failed_[failed.uid];
+    }
+    holders_.push_back(holder);
+  }
 }
 
-std::vector<std::string> AwaitNodes::missing(const api::IPRuleConfig& withdrawn) const {
+bool NodeReports::is_past(const api::IPRuleConfig& config, std::uint64_t floor) const {
+  const std::uint64_t wanted = api::epoch(config);
+  return wanted != 0 && wanted <= floor && !failed_.contains(config.meta.uid);
+}
+
+bool NodeReports::is_past(const api::IPRuleConfig& config, std::uint64_t wanted, const Holder& holder) const {
+  if (wanted == 0 || holder.reach < wanted) return false;
+  return !failed_.contains(config.meta.uid) || failure_of(holder, config) == nullptr;
+}
+
+std::vector<std::string> NodeReports::missing(const api::IPRuleConfig& withdrawn) const {
   std::vector<std::string> out;
-  for (const api::NodeState* state : holders_) {
-    if (!acknowledges(*state, withdrawn)) out.push_back(state->meta.name);
+  if (!is_past(withdrawn, floor_)) {
+    const std::uint64_t wanted = api::epoch(withdrawn);
+    for (const Holder& holder : holders_) {
+      if (is_past(withdrawn, wanted, holder)) continue;
+      if (holder.runs_old_agent() && is_skipped_by_old_agents(withdrawn.spec)) continue;
+      if (is_marked_clean(withdrawn, holder.name)) continue;
+      out.emplace_back(holder.name);
+    }
+  }
+  out.insert(out.end(), unseen_.begin(), unseen_.end());
+  return out;
+}
+
+std::vector<const Holder*> NodeReports::not_applied(const api::IPRuleConfig& present) const {
+  std::vector<const Holder*> out;
+  if (is_past(present, present_floor_)) return out;
+  const std::uint64_t wanted = api::epoch(present);
+  for (const Holder& holder : holders_) {
+    if (!holder.is_asked || (holder.is_since_last_start && is_past(present, wanted, holder))) continue;
+    if (present.spec.node_selector.matches(holder.node->meta.labels)) out.push_back(&holder);
   }
   return out;
 }
 
-bool AwaitNodes::is_settled(const api::IPRuleConfig& withdrawn) const {
-  const auto all = [&](const api::NodeState* state) { return acknowledges(*state, withdrawn); };
-  if (std::ranges::all_of(holders_, all)) return true;
+NodeReports::Audience NodeReports::audience(const meta::Labels& selector) const {
+  const auto [at, is_new] = audiences_.try_emplace(selector);
+  if (!is_new) return at->second;
+  for (const Holder& holder : holders_) {
+    if (holder.node == nullptr || !selector.matches(holder.node->meta.labels)) continue;
+    if (holder.is_asked) ++at->second.asked;
+    if (holder.runs_old_agent()) ++at->second.old;
+  }
+  return at->second;
+}
+
+meta::Time AwaitNodes::waits_until(const api::IPRuleConfig& withdrawn) const {
   const auto since = meta::parse_time(withdrawn.meta.annotations.get(api::kAbsentSince));
-  return since && now_ - *since >= timeout_;
+  return since ? *since + timeout_ : meta::Time::max();
 }
 
 }  // namespace intent

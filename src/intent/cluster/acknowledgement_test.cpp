@@ -1,8 +1,11 @@
 #include "intent/cluster/acknowledgement.h"
 
+#include <deque>
+
 #include <gtest/gtest.h>
 
 #include "api/kinds.h"
+#include "intent/cluster/sample.h"
 #include "intent/node/report.h"
 
 namespace intent {
@@ -59,31 +62,135 @@ TEST(Acknowledgement, D17_withdrawn_returned_and_withdrawn_again_are_three_epoch
   EXPECT_FALSE(acknowledges(state, withdrawn("420")));
 }
 
+class Nodes {
+ public:
+  // A node with a running agent of ours, and its report.
+  api::Pod& add(std::string name, std::int64_t epoch) {
+    states_.push_back(report(name, epoch));
+    return add_silent(std::move(name));
+  }
+  // A node whose agent has no report yet.
+  api::Pod& add_silent(std::string name) {
+    api::Node& node = nodes_.emplace_back();
+    node.meta.name = name;
+    node.meta.uid = "uid-" + name;
+    api::Pod& pod = pods_.emplace_back();
+    pod.node_name = std::move(name);
+    pod.is_ready = pod.reports = true;
+    return pod;
+  }
+  NodeReports reports() const {
+    const auto nodes = Sample::pointers(nodes_);
+    const auto pods = Sample::pointers(pods_);
+    const auto states = Sample::pointers(states_);
+    return NodeReports({.nodes = nodes, .pods = pods, .states = states, .unseen = unseen});
+  }
+  std::vector<std::string> missing(const api::IPRuleConfig& config) const { return reports().missing(config); }
+  bool is_settled(const api::IPRuleConfig& config, std::chrono::seconds after) const {
+    const NodeReports now = reports();
+    return AwaitNodes(now, kSince + after, 600s).is_settled(config);
+  }
+  std::vector<std::string> not_applied(const api::IPRuleConfig& config) const {
+    std::vector<std::string> out;
+    const NodeReports now = reports();
+    for (const Holder* holder : now.not_applied(config)) out.emplace_back(holder->name);
+    return out;
+  }
+  api::NodeState& state(std::size_t n) { return states_.at(n); }
+  api::Node& node(std::size_t n) { return nodes_.at(n); }
+  void forget_pods() { pods_.clear(); }
+
+  std::vector<std::string> unseen;
+
+ private:
+  std::deque<api::Node> nodes_;
+  std::deque<api::Pod> pods_;
+  std::deque<api::NodeState> states_;
+};
+using Names = std::vector<std::string>;
+
 TEST(Acknowledgement, S11_the_last_node_decides_and_the_missing_ones_are_named) {
-  const api::NodeState first = report("n1", 412);
-  const api::NodeState second = report("n2", 400);
-  api::Node one, two;
-  one.meta.uid = "uid-n1", two.meta.uid = "uid-n2";
-  const std::vector<const api::NodeState*> states = {&second, &first};
-  const std::vector<const api::Node*> nodes = {&one, &two};
-  const AwaitNodes removal(states, nodes, kSince + 1s, 600s);
-  EXPECT_FALSE(removal.is_settled(withdrawn("412")));
-  EXPECT_EQ(removal.missing(withdrawn("412")), std::vector<std::string>{"n2"});
-  EXPECT_TRUE(removal.is_settled(withdrawn("400")));
+  Nodes nodes;
+  nodes.add("n2", 400);
+  nodes.add("n1", 412);
+  EXPECT_FALSE(nodes.is_settled(withdrawn("412"), 1s));
+  EXPECT_EQ(nodes.missing(withdrawn("412")), Names{"n2"});
+  EXPECT_TRUE(nodes.is_settled(withdrawn("400"), 1s));
 }
 
-TEST(Acknowledgement, D19_a_node_that_is_gone_is_not_waited_for_and_a_silent_one_not_for_ever) {
-  const api::NodeState gone = report("n1", 1);
-  const api::NodeState silent = report("n2", 1);
-  api::Node two;
-  two.meta.uid = "uid-n2";
-  const std::vector<const api::Node*> nodes = {&two};
-  const std::vector<const api::NodeState*> only_gone = {&gone};
-  EXPECT_TRUE(AwaitNodes(only_gone, nodes, kSince, 600s).is_settled(withdrawn("412")));
-  const std::vector<const api::NodeState*> both = {&gone, &silent};
-  EXPECT_FALSE(AwaitNodes(both, nodes, kSince + 599s, 600s).is_settled(withdrawn("412")));
-  EXPECT_TRUE(AwaitNodes(both, nodes, kSince + 600s, 600s).is_settled(withdrawn("412")));
-  EXPECT_EQ(AwaitNodes(both, nodes, kSince, 600s).missing(withdrawn("412")), std::vector<std::string>{"n2"});
+TEST(Acknowledgement, D19_a_silent_node_is_not_waited_for_for_ever) {
+  Nodes nodes;
+  nodes.add("n1", 1);
+  EXPECT_FALSE(nodes.is_settled(withdrawn("412"), 599s));
+  EXPECT_TRUE(nodes.is_settled(withdrawn("412"), 600s));
+  EXPECT_EQ(nodes.missing(withdrawn("412")), Names{"n1"});
+}
+
+TEST(Acknowledgement, S11_a_node_counts_from_its_first_agent_on_with_or_without_a_report) {
+  Nodes nodes;
+  nodes.add("n1", 500);
+  nodes.add_silent("n2");
+  EXPECT_EQ(nodes.missing(withdrawn("412")), Names{"n2"});
+}
+
+TEST(Acknowledgement, S12_a_node_counts_although_its_agent_has_gone) {
+  Nodes nodes;
+  nodes.add("n1", 400);
+  nodes.forget_pods();
+  EXPECT_EQ(nodes.missing(withdrawn("412")), Names{"n1"});
+}
+
+TEST(Acknowledgement, S16_agents_that_cannot_be_seen_are_waited_for) {
+  Nodes nodes;
+  nodes.add("n1", 500);
+  nodes.unseen = {"agents in name space x"};
+  EXPECT_EQ(nodes.missing(withdrawn("412")), nodes.unseen);
+  EXPECT_TRUE(nodes.is_settled(withdrawn("412"), 600s));
+}
+
+TEST(Acknowledgement, D17_an_agent_of_the_old_project_answers_by_annotation) {
+  Nodes nodes;
+  nodes.add_silent("n1").reports = false;
+  auto config = withdrawn("412");
+  EXPECT_EQ(nodes.missing(config), Names{"n1"});
+  config.meta.annotations.set("cleanup.iprule.agent.brtrm.dev/n1", "done");
+  EXPECT_EQ(nodes.missing(config), Names{});
+}
+
+TEST(Acknowledgement, old_agents_are_not_waited_for_where_they_skip_the_object) {
+  Nodes nodes;
+  nodes.add_silent("n1").reports = false;
+  auto config = withdrawn("412");
+  config.spec.table = 0;
+  config.spec.route_table = 100;
+  EXPECT_EQ(nodes.missing(config), Names{});
+}
+
+TEST(Acknowledgement, S10_present_counts_only_since_the_nodes_last_start) {
+  Nodes nodes;
+  nodes.add("n1", 500);
+  nodes.node(0).boot_id = "second";
+  nodes.state(0).status.boot_id = "first";
+  auto present = withdrawn("412");
+  present.spec.state = api::ConfigState::present;
+  EXPECT_EQ(nodes.not_applied(present), Names{"n1"});
+  EXPECT_EQ(nodes.missing(withdrawn("412")), Names{}) << "no start makes rules";
+  nodes.state(0).status.boot_id = "second";
+  EXPECT_EQ(nodes.not_applied(present), Names{});
+}
+
+TEST(Acknowledgement, a_present_object_is_asked_of_selected_nodes_with_an_agent_that_reports) {
+  Nodes nodes;
+  nodes.add("n1", 400);
+  nodes.add("n2", 400);
+  nodes.add("n3", 400).reports = false;
+  auto present = withdrawn("412");
+  present.spec.state = api::ConfigState::present;
+  present.spec.node_selector = {{"uplink", "yes"}};
+  nodes.node(0).meta.labels = nodes.node(2).meta.labels = {{"uplink", "yes"}};
+  EXPECT_EQ(nodes.not_applied(present), Names{"n1"});
+  nodes.forget_pods();
+  EXPECT_EQ(nodes.not_applied(present), Names{});
 }
 
 TEST(Report, nothing_is_stated_that_was_not_read_back_from_a_complete_view) {

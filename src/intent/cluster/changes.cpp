@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_set>
@@ -117,7 +118,10 @@ std::optional<Write> keep(const IPRuleConfig& have, const DesiredConfig& wanted)
   spec.state = ConfigState::present;
   const Marks marks(wanted, spec);
   if (!is_withdrawn && marks.are_on(have.meta)) return std::nullopt;
-  Write out{.step = is_withdrawn ? Write::Step::reactivate : Write::Step::repair, .object = have};
+  // Withdrawn by us it has no hash and a time; present it has the hash that fits.
+  const bool is_drift = is_withdrawn ? !have.meta.annotations.contains(api::kAbsentSince)
+                                     : have.meta.annotations.get(api::kSpecHash) != marks.hash;
+  Write out{.step = is_withdrawn ? Write::Step::reactivate : Write::Step::repair, .object = have, .is_drift = is_drift};
   out.object.spec = std::move(spec);
   marks.put_on(out.object.meta);
   return out;
@@ -158,6 +162,20 @@ auto preference(const IPRuleConfig& config) {
                     std::string_view(config.meta.name));
 }
 
+// The object to keep for each tuple that exists.
+std::map<Tuple, const IPRuleConfig*> holders_of_tuples(std::span<const IPRuleConfig* const> existing,
+                                                       std::uint32_t default_priority) {
+  std::map<Tuple, const IPRuleConfig*> out;
+  for (const IPRuleConfig* config : existing) {
+    if (!config->is_managed()) continue;
+    const auto tuple = tuple_of(*config, default_priority);
+    if (!tuple) continue;
+    const auto [at, is_first] = out.try_emplace(*tuple, config);
+    if (!is_first && preference(*config) < preference(*at->second)) at->second = config;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string_view text(Write::Step step) {
@@ -192,18 +210,23 @@ std::optional<Tuple> tuple_of(const IPRuleConfig& config, std::uint32_t default_
                .prefer_main = spec.source_mode != SourceMode::reply || spec.prefer_main.value_or(true)};
 }
 
+std::vector<const IPRuleConfig*> find_published(std::span<const IPRuleConfig* const> existing, const Desired& desired,
+                                                std::uint32_t default_priority) {
+  const auto holders = holders_of_tuples(existing, default_priority);
+  std::vector<const IPRuleConfig*> out;
+  out.reserve(desired.configs.size());
+  for (const DesiredConfig& wanted : desired.configs) {
+    const auto holder = holders.find(wanted.tuple);
+    out.push_back(holder != holders.end() ? holder->second : nullptr);
+  }
+  return out;
+}
+
 std::vector<Write> changes(std::span<const IPRuleConfig* const> existing, const Desired& desired,
                            std::uint32_t default_priority, const Removal& removal, meta::Time now) {
-  std::map<Tuple, const IPRuleConfig*> holders;  // The object to keep for each tuple that exists.
+  const auto holders = holders_of_tuples(existing, default_priority);
   std::unordered_set<std::string> names;
-  for (const IPRuleConfig* config : existing) {
-    names.insert(config->meta.name);
-    if (!config->is_managed()) continue;
-    const auto tuple = tuple_of(*config, default_priority);
-    if (!tuple) continue;
-    const auto [at, is_first] = holders.try_emplace(*tuple, config);
-    if (!is_first && preference(*config) < preference(*at->second)) at->second = config;
-  }
+  for (const IPRuleConfig* config : existing) names.insert(config->meta.name);
 
   std::vector<Write> out;
   std::unordered_set<const IPRuleConfig*> kept;
@@ -219,11 +242,16 @@ std::vector<Write> changes(std::span<const IPRuleConfig* const> existing, const 
   }
   out.insert(out.begin(), std::make_move_iterator(created.begin()), std::make_move_iterator(created.end()));
 
+  std::set<std::pair<SourceMode, net::Address>> steered;
+  for (const DesiredConfig& wanted : desired.configs) steered.emplace(wanted.tuple.mode, wanted.tuple.source);
   std::vector<Write> gone;
   for (const IPRuleConfig* config : existing) {
     if (!config->is_managed() || kept.contains(config)) continue;
-    const bool means_a_rule = tuple_of(*config, default_priority).has_value();
-    if (auto write = let_go(*config, means_a_rule, removal, now)) gone.push_back(*std::move(write));
+    const auto tuple = tuple_of(*config, default_priority);
+    auto write = let_go(*config, tuple.has_value(), removal, now);
+    if (!write) continue;
+    write->is_replaced = tuple && steered.contains({tuple->mode, tuple->source});
+    gone.push_back(*std::move(write));
   }
   std::ranges::sort(gone, {}, [](const Write& write) { return std::string_view(write.object.meta.name); });
   out.insert(out.end(), std::make_move_iterator(gone.begin()), std::make_move_iterator(gone.end()));

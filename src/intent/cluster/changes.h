@@ -25,6 +25,9 @@ struct Write {
   };
   Step step = Step::create;
   api::IPRuleConfig object;
+  bool is_replaced =
+      false;              // withdraw: something else is desired for the same source, so nothing is gained by waiting.
+  bool is_drift = false;  // repair, reactivate: somebody had changed by hand what is ours.
 };
 
 std::string_view text(Write::Step step);
@@ -52,6 +55,10 @@ class DirectRemoval final : public Removal {
 // of the order of its input; a desired tuple is never withdrawn; for equal input after the writes it returns nothing.
 std::vector<Write> changes(std::span<const api::IPRuleConfig* const> existing, const Desired& desired,
                            std::uint32_t default_priority, const Removal& removal, meta::Time now);
+
+// For each desired object, in order, the one that says it now; nullptr where there is none.
+std::vector<const api::IPRuleConfig*> find_published(std::span<const api::IPRuleConfig* const> existing,
+                                                     const Desired& desired, std::uint32_t default_priority);
 
 // What an object says, or nothing where it can mean no rule (no address, no table).
 std::optional<Tuple> tuple_of(const api::IPRuleConfig& config, std::uint32_t default_priority);

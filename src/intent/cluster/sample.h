@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdlib>
 #include <deque>
 #include <string>
 #include <utility>
@@ -38,6 +39,12 @@ class Sample {
     out.meta.name = std::move(name);
     out.meta.labels = std::move(labels);
     return out;
+  }
+  api::IPRule& rule_named(std::string_view name) {
+    for (api::IPRule& rule : rules_) {
+      if (rule.meta.name == name) return rule;
+    }
+    std::abort();
   }
   void forget_services() { services_.clear(); }
   void forget_rule(std::string_view name) {

@@ -1,0 +1,113 @@
+#include "intent/cluster/node_states.h"
+
+#include <deque>
+
+#include <gtest/gtest.h>
+
+#include "intent/cluster/sample.h"
+
+namespace intent {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+class World {
+ public:
+  api::Node& node(std::string name, std::string uid) {
+    api::Node& out = nodes_.emplace_back();
+    out.meta.name = std::move(name);
+    out.meta.uid = std::move(uid);
+    return out;
+  }
+  void pod_on(std::string node) { pods_.emplace_back().node_name = std::move(node); }
+  void forget_pods() { pods_.clear(); }
+  void forget_nodes() { nodes_.clear(); }
+  api::NodeState& state(std::size_t n = 0) { return states_.at(n); }
+
+  std::vector<NodeStateWrite> decide() const {
+    const auto nodes = Sample::pointers(nodes_);
+    const auto pods = Sample::pointers(pods_);
+    const auto states = Sample::pointers(states_);
+    return node_state_changes({.nodes = nodes, .pods = pods, .states = states, .unseen = unseen}, wishes);
+  }
+  // Does what is decided, as the server would.
+  Texts pass() {
+    Texts out;
+    for (const NodeStateWrite& write : decide()) {
+      const std::string& name = write.object.meta.name;
+      out.push_back(std::string(text(write.step)) + " " + name);
+      std::erase_if(states_, [&](const api::NodeState& state) { return state.meta.name == name; });
+      if (write.step == NodeStateWrite::Step::create || write.step == NodeStateWrite::Step::update) {
+        states_.push_back(write.object);
+      }
+    }
+    return out;
+  }
+
+  NodeStateWishes wishes{.cluster_prefixes = {"10.0.0.0/8"}, .fresh_token = "t1", .distrusted = {}};
+  Texts unseen;
+
+ private:
+  std::deque<api::Node> nodes_;
+  std::deque<api::Pod> pods_;
+  std::deque<api::NodeState> states_;
+};
+
+TEST(NodeStates, a_report_comes_with_the_first_pod_bound_to_the_node) {
+  World world;
+  world.node("a", "uid-a");
+  world.node("b", "uid-b");
+  EXPECT_EQ(world.pass(), Texts{});
+  world.pod_on("a");
+  world.pod_on("");         // Not bound.
+  world.pod_on("unknown");  // Its Node is not there yet.
+  EXPECT_EQ(world.pass(), Texts{"create a"});
+  EXPECT_EQ(world.state().spec.token, "t1");
+  EXPECT_EQ(world.state().spec.cluster_prefixes, Texts{"10.0.0.0/8"});
+  EXPECT_EQ(node_uid(world.state()), "uid-a");
+  EXPECT_EQ(world.pass(), Texts{}) << "quiet when right";
+}
+
+TEST(NodeStates, it_goes_only_when_the_agent_holds_nothing_and_has_gone) {
+  World world;
+  world.node("a", "uid-a");
+  world.pod_on("a");
+  world.pass();
+  world.forget_pods();
+  EXPECT_EQ(world.pass(), Texts{}) << "a node that lost its agent still has its kernel";
+  world.state().status.holds_nothing = true;
+  EXPECT_EQ(world.pass(), Texts{}) << "said under another token";
+  world.state().status.token = "t1";
+  world.unseen = {"agents in name space x"};
+  EXPECT_EQ(world.pass(), Texts{}) << "an agent may run unseen";
+  world.unseen.clear();
+  EXPECT_EQ(world.pass(), Texts{"let go a"});
+}
+
+TEST(NodeStates, E1_it_goes_with_its_node_and_another_node_of_that_name_gets_its_own) {
+  World world;
+  world.node("a", "uid-a");
+  world.pod_on("a");
+  world.pass();
+  world.forget_nodes();
+  world.node("a", "uid-a2");
+  EXPECT_EQ(world.pass(), Texts{"node gone a"});
+  EXPECT_EQ(world.pass(), Texts{"create a"});
+  EXPECT_EQ(node_uid(world.state()), "uid-a2");
+}
+
+TEST(NodeStates, prefixes_follow_and_a_token_changes_only_where_it_must) {
+  World world;
+  world.node("a", "uid-a");
+  world.pod_on("a");
+  world.pass();
+  world.wishes = {.cluster_prefixes = {"10.0.0.0/9"}, .fresh_token = "t2", .distrusted = {}};
+  EXPECT_EQ(world.pass(), Texts{"update a"});
+  EXPECT_EQ(world.state().spec.token, "t1");
+  world.wishes.distrusted = {"a"};
+  EXPECT_EQ(world.pass(), Texts{"update a"});
+  EXPECT_EQ(world.state().spec.token, "t2");
+}
+
+}  // namespace
+}  // namespace intent
