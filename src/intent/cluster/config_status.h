@@ -1,0 +1,51 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/iprule_config.h"
+#include "intent/cluster/acknowledgement.h"
+#include "intent/cluster/patience.h"
+#include "meta/time.h"
+
+namespace intent {
+
+// Why a node that should hold an object has not said that it does.
+struct Shortfall {
+  std::string node;
+  std::string reason;   // The agent's own word, or AgentNotReady, or NoReport.
+  std::string message;  // For people.
+};
+
+// How far one published object has come.
+struct Spread {
+  enum class Stage {
+    applied,     // Every node that is asked holds it.
+    under_way,   // Not yet, and it is too early to worry.
+    failing,     // Some node does not, and has said why or been silent for too long.
+    no_agent,    // There is no node that could.
+    unreported,  // Only agents of the old project could, and they do not tell.
+  };
+  Stage stage = Stage::under_way;
+  std::size_t asked = 0;  // Nodes.
+  std::vector<Shortfall> missing;
+};
+
+Spread spread_of(const api::IPRuleConfig& present, const NodeReports& reports, Patience& patience);
+
+// What the object's status should say; nothing where it says so already, or where it is too early to tell. It is
+// written once at each turn and never for a single node. Whatever is written carries the epoch, so that later writes of
+// metadata do not look like a new order to the nodes.
+std::optional<api::IPRuleConfig::Status> present_status(const api::IPRuleConfig& config, const Spread& spread,
+                                                        meta::Time now);
+std::optional<api::IPRuleConfig::Status> withdrawn_status(const api::IPRuleConfig& config, const NodeReports& reports,
+                                                          Patience& patience, meta::Time now);
+
+// The status as it is, with the epoch of the present generation.
+api::IPRuleConfig::Status with_epoch(const api::IPRuleConfig& config);
+
+// "a, b, c and 7 more"
+std::string some_of(const std::vector<std::string>& names);
+
+}  // namespace intent

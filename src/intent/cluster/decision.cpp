@@ -1,0 +1,180 @@
+#include "intent/cluster/decision.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "intent/cluster/cluster_prefixes.h"
+#include "intent/cluster/config_status.h"
+#include "intent/cluster/naming.h"
+#include "intent/cluster/rule_status.h"
+
+namespace intent {
+namespace {
+
+using api::ConfigState;
+using api::IPRuleConfig;
+
+bool withdraws(const Write& write) {
+  return write.step == Write::Step::withdraw || write.step == Write::Step::remove;
+}
+
+bool is_withdrawn(const IPRuleConfig& config) {
+  return config.is_managed() && config.spec.state == ConfigState::absent;
+}
+
+class Pass {
+ public:
+  Pass(const ClusterNow& cluster, Patience& patience)
+      : cluster_(cluster),
+        patience_(patience),
+        settings_(cluster.agent != nullptr ? cluster.agent->spec : api::Agent::Spec()),
+        priority_(api::default_priority(settings_)),
+        reports_(cluster.places),
+        removal_(reports_, cluster.now, std::chrono::ceil<std::chrono::seconds>(api::absent_timeout(settings_))) {}
+
+  Decision run() {
+    decide_states();
+    decide_configs();
+    decide_config_statuses();
+    decide_rule_statuses();
+    return std::move(out_);
+  }
+
+ private:
+  void decide_states() {
+    out_.states = node_state_changes(
+        cluster_.places, {.cluster_prefixes = cluster_prefixes(cluster_.places.nodes, settings_.cluster_cidrs),
+                          .fresh_token = cluster_.fresh_token,
+                          .distrusted = cluster_.distrusted});
+  }
+
+  void decide_configs() {
+    out_.desired = desired_configs({.rules = cluster_.rules,
+                                    .services = cluster_.services,
+                                    .nodes = cluster_.places.nodes,
+                                    .default_priority = priority_});
+    out_.configs = changes(cluster_.configs, out_.desired, priority_, removal_, cluster_.now);
+    if (!cluster_.may_withdraw) std::erase_if(out_.configs, withdraws);
+    record_epochs_first();
+    for (const Write& write : out_.configs) {
+      written_.insert(write.object.meta.name);
+      if (write.step != Write::Step::remove || !is_withdrawn(write.object)) continue;
+      if (!removal_.is_overdue(write.object)) continue;
+      auto missing = reports_.missing(write.object);
+      if (!missing.empty()) out_.given_up[write.object.meta.name] = std::move(missing);
+    }
+  }
+
+  // A write of metadata gives the object a new version. Until its status holds the epoch, nodes would take that for a
+  // new order and all of them would report again.
+  void record_epochs_first() {
+    std::unordered_set<std::string_view> unrecorded;
+    for (const Write& write : out_.configs) {
+      const bool is_recorded = write.object.status.observed_generation == write.object.meta.generation;
+      if (write.step == Write::Step::repair && !is_recorded) unrecorded.insert(write.object.meta.name);
+    }
+    if (unrecorded.empty()) return;
+    for (const IPRuleConfig* config : cluster_.configs) {
+      if (!unrecorded.contains(config->meta.name)) continue;
+      ConfigStatusWrite record{.object = *config};
+      record.object.status = with_epoch(*config);
+      written_.insert(config->meta.name);
+      out_.config_statuses.push_back(std::move(record));
+    }
+    std::erase_if(out_.configs, [&](const Write& write) {
+      return write.step == Write::Step::repair && written_.contains(write.object.meta.name);
+    });
+  }
+
+  void decide_config_statuses() {
+    const auto published = find_published(cluster_.configs, out_.desired, priority_);
+    for (std::size_t i = 0; i < published.size(); ++i) {
+      const DesiredConfig& wanted = out_.desired.configs[i];
+      const IPRuleConfig* config = published[i];
+      const bool is_current = config != nullptr && config->spec.state == ConfigState::present &&
+                              !config->meta.terminating() && !written_.contains(config->meta.name);
+      const Spread spread = is_current ? spread_of(*config, reports_, patience_) : Spread();
+      for (const api::IPRule* owner : wanted.owners) spreads_[owner].add(spread);
+      if (is_current) put_status(*config, present_status(*config, spread, cluster_.now), &wanted);
+    }
+    std::set<std::string> pending;
+    for (const IPRuleConfig* config : cluster_.configs) {
+      if (!is_withdrawn(*config)) continue;
+      const meta::Time until = removal_.waits_until(*config);
+      if (until > cluster_.now) out_.look_again = std::min(out_.look_again, until);
+      for (std::string& name : reports_.missing(*config)) pending.insert(std::move(name));
+      if (written_.contains(config->meta.name)) continue;
+      put_status(*config, withdrawn_status(*config, reports_, patience_, cluster_.now), nullptr);
+    }
+    out_.pending_nodes = pending.size();
+  }
+
+  void put_status(const IPRuleConfig& config, std::optional<IPRuleConfig::Status> status, const DesiredConfig* wanted) {
+    if (!status) return;
+    const auto is_applied = [](const IPRuleConfig::Status& of) {
+      const auto* condition = meta::find(of.conditions, "Applied");
+      return condition != nullptr && condition->status == meta::Truth::yes;
+    };
+    ConfigStatusWrite write{.object = config};
+    if (wanted != nullptr && is_applied(*status) && !is_applied(config.status)) write.wanted = wanted;
+    write.object.status = *std::move(status);
+    out_.config_statuses.push_back(std::move(write));
+  }
+
+  void decide_rule_statuses() {
+    note_leftovers();
+    const ServiceCensus census = ServiceCensus::of(cluster_.services);
+    for (const RuleOutcome& outcome : out_.desired.rules) {
+      const RuleSpread& spread = spreads_[outcome.rule];
+      // One write when it is done instead of two; but not for ever.
+      if (spread.under_way > 0 && !patience_.is_late("rule/" + outcome.rule->meta.uid)) continue;
+      auto status = rule_status(outcome, spread, census, reports_, priority_, cluster_.now);
+      if (status == outcome.rule->status) continue;
+      RuleStatusWrite write{.object = *outcome.rule, .before = outcome.rule};
+      write.object.status = std::move(status);
+      out_.rule_statuses.push_back(std::move(write));
+    }
+  }
+
+  // Objects that are still being cleaned up, for the IPRules that owned them; and names that others have taken.
+  void note_leftovers() {
+    std::unordered_map<std::string_view, const api::IPRule*> by_uid;
+    for (const RuleOutcome& outcome : out_.desired.rules) by_uid[outcome.rule->meta.uid] = outcome.rule;
+    std::unordered_set<std::string_view> foreign;
+    for (const IPRuleConfig* config : cluster_.configs) {
+      if (!config->is_managed()) foreign.insert(config->meta.name);
+      if (!is_withdrawn(*config)) continue;
+      for (const auto& owner : config->meta.owners) {
+        if (const auto rule = by_uid.find(owner.uid); rule != by_uid.end()) {
+          spreads_[rule->second].cleaning.push_back(config->meta.name);
+        }
+      }
+    }
+    if (foreign.empty()) return;
+    for (const DesiredConfig& wanted : out_.desired.configs) {
+      std::string name = base_name(wanted.tuple.mode, wanted.tuple.source);
+      if (foreign.contains(name)) spreads_[wanted.owners.front()].names_taken.push_back(std::move(name));
+    }
+  }
+
+  const ClusterNow& cluster_;
+  Patience& patience_;
+  const api::Agent::Spec settings_;
+  const std::uint32_t priority_;
+  const NodeReports reports_;
+  const AwaitNodes removal_;
+  Decision out_;
+  std::unordered_set<std::string> written_;  // Objects with a write of this pass; their version will change.
+  std::unordered_map<const api::IPRule*, RuleSpread> spreads_;
+};
+
+}  // namespace
+
+Decision decide(const ClusterNow& cluster, Patience& patience) {
+  return Pass(cluster, patience).run();
+}
+
+}  // namespace intent

@@ -1,0 +1,262 @@
+#include "intent/cluster/decision.h"
+
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "intent/cluster/small_cluster.h"
+
+namespace intent {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+// Two nodes, one IPRule, one Service.
+class DecisionTest : public testing::Test {
+ protected:
+  DecisionTest() {
+    cluster_.add_node("n1");
+    cluster_.add_node("n2");
+    rule().meta.generation = 1;
+    cluster_.wishes.service("web", {"10.96.0.1"}, {"203.0.113.5"});
+  }
+  api::IPRule& rule() {
+    if (!std::exchange(made_, true)) cluster_.wishes.rule("blue", {"203.0.113.0/24"}, 120, 1500);
+    return cluster_.wishes.rule_named("blue");
+  }
+  api::IPRuleConfig& config() { return cluster_.server.configs.at("iprc-10-96-0-1"); }
+  std::string config_condition(std::string_view type) {
+    return SmallCluster::describe(meta::find(config().status.conditions, type));
+  }
+  static bool is_quiet(const Decision& decision) {
+    return decision.states.empty() && decision.configs.empty() && decision.config_statuses.empty() &&
+           decision.rule_statuses.empty();
+  }
+  void settle() {
+    cluster_.pass();
+    cluster_.settle_all();
+    cluster_.pass();
+  }
+
+  SmallCluster cluster_;
+  bool made_ = false;
+};
+
+TEST_F(DecisionTest, S19_an_object_is_offered_applied_and_then_nothing_is_written) {
+  const Decision first = cluster_.pass();
+  EXPECT_EQ(first.states.size(), 2U);
+  EXPECT_EQ(first.configs.size(), 1U);
+  EXPECT_TRUE(first.rule_statuses.empty()) << "one write when it is done instead of two";
+  EXPECT_TRUE(is_quiet(cluster_.pass()));
+  cluster_.settle("n1");
+  EXPECT_TRUE(is_quiet(cluster_.pass())) << "never for a single node";
+  cluster_.settle("n2");
+  const std::uint64_t epoch = api::epoch(config());
+  const Decision last = cluster_.pass();
+  ASSERT_EQ(last.config_statuses.size(), 1U);
+  EXPECT_NE(last.config_statuses[0].wanted, nullptr) << "its Services hear of it";
+  EXPECT_EQ(config_condition("Applied"), "True AllNodes");
+  EXPECT_EQ(api::epoch(config()), epoch) << "a write of the status is no new order";
+  EXPECT_EQ(cluster_.condition("blue", "Programmed"), "True AllNodes");
+  EXPECT_EQ(cluster_.condition("blue", "Accepted"), "True Valid");
+  EXPECT_EQ(cluster_.condition("blue", "Conflicted"), "False NoConflict");
+  EXPECT_EQ(cluster_.status("blue").cidrs, std::vector<std::string>{"203.0.113.0/24"});
+  EXPECT_EQ(cluster_.status("blue").configs, 1);
+  EXPECT_TRUE(is_quiet(cluster_.pass()));
+}
+
+TEST_F(DecisionTest, S11_a_withdrawn_object_goes_with_the_last_acknowledgement) {
+  settle();
+  cluster_.wishes.forget_services();
+  cluster_.pass();
+  EXPECT_EQ(config().spec.state, api::ConfigState::absent);
+  cluster_.settle("n1");
+  cluster_.pass();
+  EXPECT_EQ(cluster_.server.configs.size(), 1U);
+  EXPECT_EQ(cluster_.condition("blue", "Programmed"), "False CleaningUp");
+  cluster_.settle("n2");
+  cluster_.pass();
+  EXPECT_TRUE(cluster_.server.configs.empty());
+  cluster_.pass();
+  EXPECT_EQ(cluster_.condition("blue", "Programmed"), "False NoMatch");
+}
+
+TEST_F(DecisionTest, L5_a_silent_node_is_named_after_a_while_and_given_up_at_last) {
+  settle();
+  cluster_.wishes.forget_services();
+  cluster_.pass();
+  cluster_.settle("n1");
+  EXPECT_EQ(cluster_.pass().pending_nodes, 1U);
+  EXPECT_EQ(config_condition("CleanedUp"), "");
+  cluster_.clock += 5s;
+  cluster_.pass();
+  EXPECT_EQ(config_condition("CleanedUp"), "False WaitingForNodes");
+  EXPECT_THAT(meta::find(config().status.conditions, "CleanedUp")->message, HasSubstr("waiting for: n2"));
+  cluster_.clock += 10min;
+  const Decision last = cluster_.pass();
+  EXPECT_EQ(last.given_up.at("iprc-10-96-0-1"), std::vector<std::string>{"n2"});
+  EXPECT_TRUE(cluster_.server.configs.empty());
+}
+
+TEST_F(DecisionTest, the_epoch_is_recorded_before_metadata_is_written) {
+  cluster_.pass();
+  const std::uint64_t epoch = api::epoch(config());
+  config().meta.annotations.set(api::kVipsAnnotation, "x");
+  const Decision first = cluster_.pass();
+  EXPECT_TRUE(first.configs.empty());
+  EXPECT_EQ(first.config_statuses.size(), 1U);
+  const Decision second = cluster_.pass();
+  ASSERT_EQ(second.configs.size(), 1U);
+  EXPECT_EQ(second.configs[0].step, Write::Step::repair);
+  EXPECT_EQ(api::epoch(config()), epoch) << "nodes need not report again";
+}
+
+TEST_F(DecisionTest, D33_failing_nodes_are_named_with_their_reason) {
+  cluster_.pass();
+  cluster_.settle("n1");
+  cluster_.settle("n2", {{.uid = config().meta.uid, .reason = "NotPermitted", .message = "no NET_ADMIN"}});
+  cluster_.pass();
+  EXPECT_EQ(config_condition("Applied"), "False NodesFailing");
+  ASSERT_EQ(config().status.nodes.size(), 1U);
+  EXPECT_EQ(config().status.nodes[0].node, "n2");
+  EXPECT_EQ(cluster_.condition("blue", "Programmed"), "False NodesFailing");
+  EXPECT_THAT(cluster_.message("blue", "Programmed"), HasSubstr("n2 (NotPermitted: no NET_ADMIN)"));
+  EXPECT_TRUE(is_quiet(cluster_.pass()));
+  cluster_.settle("n2");
+  cluster_.pass();
+  EXPECT_EQ(config_condition("Applied"), "True AllNodes");
+  EXPECT_TRUE(config().status.nodes.empty());
+}
+
+TEST_F(DecisionTest, an_agent_that_is_not_ready_is_told_from_a_missing_one) {
+  cluster_.pods.back().is_ready = false;
+  cluster_.pass();
+  cluster_.settle("n1");
+  cluster_.clock += 5s;
+  cluster_.pass();
+  EXPECT_TRUE(is_quiet(cluster_.decide())) << "waits for its first report";
+  cluster_.clock += 5s;
+  cluster_.pass();
+  EXPECT_EQ(cluster_.condition("blue", "Programmed"), "False AgentNotReady");
+
+  cluster_.pods.clear();
+  cluster_.pass();
+  EXPECT_EQ(cluster_.condition("blue", "Programmed"), "False AgentMissing");
+}
+
+TEST_F(DecisionTest, D2_the_more_specific_rule_wins_and_the_other_counts_what_it_lost) {
+  cluster_.wishes.rule("narrow", {"203.0.113.0/28"}, 200, 1500);
+  settle();
+  EXPECT_EQ(cluster_.status("narrow").matched_vips, 1);
+  EXPECT_EQ(cluster_.status("blue").shadowed_vips, 1);
+  EXPECT_EQ(cluster_.condition("blue", "Conflicted"), "False NoConflict");
+  EXPECT_EQ(cluster_.condition("blue", "Programmed"), "False NoMatch");
+  EXPECT_THAT(cluster_.message("blue", "Programmed"), HasSubstr("more specific"));
+}
+
+TEST_F(DecisionTest, D14_an_invalid_policy_says_so_at_once) {
+  cluster_.wishes.rule("typo", {"192.168.1.10"}, 100);
+  cluster_.pass();
+  EXPECT_EQ(cluster_.condition("typo", "Accepted"), "False InvalidCIDR");
+  EXPECT_THAT(cluster_.message("typo", "Accepted"), HasSubstr("/32"));
+  EXPECT_THAT(cluster_.message("typo", "Accepted"), HasSubstr("spec.cidrs[0]"));
+}
+
+TEST_F(DecisionTest, D24_a_table_of_0_is_refused_and_nothing_is_made_of_it) {
+  cluster_.wishes.rule("zero", {"203.0.113.5/32"}, 0);
+  settle();
+  EXPECT_EQ(cluster_.condition("zero", "Accepted"), "False TableUnset");
+  EXPECT_EQ(cluster_.status("zero").configs, 0);
+  EXPECT_EQ(cluster_.condition("blue", "Programmed"), "True AllNodes");
+}
+
+TEST_F(DecisionTest, D49_an_object_of_others_is_mentioned_and_left_alone) {
+  cluster_.server.configs["iprc-10-96-0-1"].meta.name = "iprc-10-96-0-1";
+  settle();
+  EXPECT_TRUE(cluster_.server.configs.contains("iprc-10-96-0-1-t120-p1500"));
+  EXPECT_EQ(cluster_.condition("blue", "Programmed"), "True AllNodes");
+  EXPECT_THAT(cluster_.message("blue", "Programmed"), HasSubstr("left alone: iprc-10-96-0-1"));
+}
+
+TEST_F(DecisionTest, D54_a_priority_after_main_is_programmed_and_warned_of) {
+  rule().spec.priority = 40000;
+  settle();
+  EXPECT_EQ(cluster_.condition("blue", "Programmed"), "True AllNodes");
+  EXPECT_EQ(cluster_.condition("blue", "Effective"), "False PriorityAfterMain");
+  EXPECT_THAT(cluster_.message("blue", "Accepted"), HasSubstr("priority 40000"));
+}
+
+TEST_F(DecisionTest, D55_a_table_without_routes_is_named_with_its_nodes) {
+  settle();
+  EXPECT_EQ(cluster_.condition("blue", "RoutesMissing"), "False RoutesPresent");
+  cluster_.server.states.at("n2").status.empty_tables = {{.table = 120, .family = api::IPFamily::v6},
+                                                         {.table = 7, .family = api::IPFamily::v4}};
+  EXPECT_TRUE(is_quiet(cluster_.pass())) << "neither family nor table is in use";
+  cluster_.server.states.at("n2").status.empty_tables.push_back({.table = 120, .family = api::IPFamily::v4});
+  cluster_.pass();
+  EXPECT_EQ(cluster_.condition("blue", "RoutesMissing"), "True EmptyTable");
+  EXPECT_THAT(cluster_.message("blue", "RoutesMissing"), HasSubstr("n2 (IPv4)"));
+  EXPECT_EQ(cluster_.condition("blue", "Effective"), "False RoutesMissing");
+}
+
+TEST_F(DecisionTest, whether_it_can_work_is_said_from_facts_and_never_guessed) {
+  settle();
+  EXPECT_EQ(cluster_.condition("blue", "Effective"), "Unknown SourceNotObserved");
+  cluster_.server.states.at("n1").status.facts.service_proxy = api::ServiceProxy::nftables;
+  cluster_.pass();
+  EXPECT_EQ(cluster_.condition("blue", "Effective"), "False SourceNeverSeen");
+  EXPECT_THAT(cluster_.message("blue", "Effective"), HasSubstr("n1 (nftables)"));
+  EXPECT_THAT(cluster_.message("blue", "Effective"), HasSubstr(R"(-p '{"spec":{"source":{"modes":["Reply"]}}}')"));
+
+  rule().spec.source.modes = {api::SourceMode::reply};
+  settle();
+  EXPECT_EQ(cluster_.condition("blue", "Effective"), "True NothingInTheWay");
+  cluster_.server.states.at("n2").status.facts.reverse_path_filter = {{.device = "eth1", .value = 1}};
+  cluster_.pass();
+  EXPECT_EQ(cluster_.condition("blue", "Effective"), "False StrictReversePath");
+  EXPECT_THAT(cluster_.message("blue", "Effective"), HasSubstr("eth1 on n2"));
+}
+
+TEST_F(DecisionTest, an_inert_field_of_the_first_generation_is_announced) {
+  rule().spec.node_selector_label = "iprule.operator.brtrm.dev/enabled";
+  settle();
+  EXPECT_EQ(cluster_.condition("blue", "NodeSelectorLabelIgnored"), "True NoEffect");
+  rule().spec.node_selector_label.clear();
+  cluster_.pass();
+  EXPECT_EQ(cluster_.condition("blue", "NodeSelectorLabelIgnored"), "");
+}
+
+TEST_F(DecisionTest, a_rule_that_matches_nothing_names_the_nearest_address) {
+  cluster_.wishes.rule("far", {"203.0.112.0/24"}, 5);
+  cluster_.wishes.service("pending", {"10.96.0.2"}, {});
+  cluster_.pass();
+  EXPECT_EQ(cluster_.message("far", "Programmed"),
+            "no load balancer address lies in the prefixes: 2 LoadBalancer Services, 1 address, 1 without an address "
+            "yet, nearest 203.0.113.5");
+}
+
+TEST_F(DecisionTest, S16_nothing_is_withdrawn_while_something_cannot_be_read) {
+  settle();
+  cluster_.wishes.forget_services();
+  const auto rules = cluster_.wishes.rules();
+  const auto configs = values_of(cluster_.server.configs);
+  const auto decision =
+      decide({.rules = rules, .services = {}, .configs = configs, .may_withdraw = false}, cluster_.patience);
+  EXPECT_TRUE(decision.configs.empty());
+}
+
+TEST_F(DecisionTest, a_transition_keeps_its_time_until_the_status_changes) {
+  settle();
+  const auto before = *meta::find(cluster_.status("blue").conditions, "Programmed");
+  cluster_.clock += 1h;
+  cluster_.wishes.service("more", {"10.96.0.9"}, {"203.0.113.9"});
+  settle();
+  const auto after = *meta::find(cluster_.status("blue").conditions, "Programmed");
+  EXPECT_NE(after.message, before.message);
+  EXPECT_EQ(after.last_transition, before.last_transition);
+}
+
+}  // namespace
+}  // namespace intent

@@ -1,0 +1,228 @@
+#include "intent/cluster/rule_status.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "intent/cluster/effect.h"
+
+namespace intent {
+namespace {
+
+using meta::Truth;
+using Stage = Spread::Stage;
+
+constexpr std::uint32_t kFirstReservedTable = 253;  // default, main, local
+constexpr std::uint32_t kLastReservedTable = 255;
+constexpr std::size_t kMostConflicts = 5;
+
+const char* plural(std::size_t n) {
+  return n == 1 ? "" : "s";
+}
+
+meta::Condition accepted(const RuleOutcome& outcome, std::uint32_t default_priority) {
+  const api::IPRule::Spec& spec = outcome.rule->spec;
+  meta::Condition out{.type = "Accepted", .status = outcome.acceptance.accepted() ? Truth::yes : Truth::no};
+  out.reason = outcome.acceptance.reason;
+  out.message = outcome.acceptance.message;
+  if (!outcome.acceptance.accepted()) return out;
+  out.message += fmt::format("; priority {}{}", effective_priority(spec.priority, !spec.vrf.empty(), default_priority),
+                             spec.priority == 0 ? " (default)" : "");
+  if (spec.table >= kFirstReservedTable && spec.table <= kLastReservedTable) {
+    out.message += fmt::format("; table {} is one of the kernel's own: a table of its own is safer", spec.table);
+  }
+  return out;
+}
+
+int common_bits(const net::Address& left, const net::Address& right) {
+  int bits = 0;
+  while (bits < left.bits() && left.masked(bits + 1) == right.masked(bits + 1)) ++bits;
+  return bits;
+}
+
+// Of sorted addresses, the one that shares most with a prefix is one of its neighbours.
+std::optional<net::Address> nearest(const std::vector<net::Address>& vips, std::span<const net::Prefix> prefixes) {
+  std::optional<net::Address> best;
+  int best_bits = -1;
+  for (const net::Prefix& prefix : prefixes) {
+    const auto after = std::ranges::lower_bound(vips, prefix.address());
+    for (auto at = after == vips.begin() ? after : after - 1; at != vips.end() && at <= after; ++at) {
+      if (at->family() != prefix.family()) continue;
+      const int bits = common_bits(*at, prefix.address());
+      if (bits > best_bits) best = *at, best_bits = bits;
+    }
+  }
+  return best;
+}
+
+std::string no_match(const RuleOutcome& outcome, const ServiceCensus& census) {
+  std::string out = fmt::format(
+      "no load balancer address lies in the prefixes: {} LoadBalancer Service{}, {} address{}", census.load_balancers,
+      plural(census.load_balancers), census.vips.size(), census.vips.size() == 1 ? "" : "es");
+  if (census.pending > 0) out += fmt::format(", {} without an address yet", census.pending);
+  if (const auto vip = nearest(census.vips, outcome.acceptance.prefixes)) {
+    out += fmt::format(", nearest {}", vip->text());
+  }
+  return out;
+}
+
+meta::Condition programmed(const RuleOutcome& outcome, const RuleSpread& spread, const ServiceCensus& census) {
+  meta::Condition out{.type = "Programmed", .status = Truth::no};
+  if (spread.configs == 0 && !spread.cleaning.empty()) {
+    out.reason = "CleaningUp";
+    out.message = fmt::format("nodes are removing what is no longer wanted: {}", some_of(spread.cleaning));
+  } else if (!outcome.acceptance.accepted()) {
+    out.reason = "NoMatch";
+    out.message = "not accepted, so nothing is published; see the condition Accepted";
+  } else if (spread.configs == 0 && !outcome.conflicts.empty()) {
+    out.reason = "NoMatch";
+    out.message = "every match gave way to another IPRule; see the condition Conflicted";
+  } else if (spread.configs == 0 && outcome.matched_vips + outcome.shadowed_vips > 0) {
+    out.reason = "NoMatch";
+    out.message = outcome.matched_vips > 0
+                      ? "addresses match, but no source can be steered by them; see the Events of the Services"
+                      : "more specific IPRules steer every address in the prefixes";
+  } else if (spread.configs == 0) {
+    out.reason = "NoMatch";
+    out.message = no_match(outcome, census);
+  } else if (spread.no_agent > 0) {
+    out.reason = "AgentMissing";
+    out.message =
+        "no agent runs on any node this is for; create an Agent, or widen its nodeSelector and tolerations (kubectl "
+        "get "
+        "agents -A)";
+  } else if (!spread.missing.empty()) {
+    std::vector<std::string> texts;
+    bool is_start = true;
+    for (const auto& [node, one] : spread.missing) {
+      texts.push_back(fmt::format("{} ({}: {})", node, one.reason, one.message));
+      is_start = is_start && one.reason == "AgentNotReady";
+    }
+    out.reason = is_start ? "AgentNotReady" : "NodesFailing";
+    out.message = fmt::format("not on: {}", some_of(texts));
+  } else if (const auto* before = meta::find(outcome.rule->status.conditions, "Programmed");
+             spread.under_way > 0 && before != nullptr && before->status == Truth::yes) {
+    return *before;  // What was in force still is.
+  } else if (spread.under_way > 0) {
+    out.status = Truth::unknown;
+    out.reason = "Progressing";
+    out.message = "nodes are being told";
+  } else if (spread.unreported == spread.configs) {
+    out.status = Truth::unknown;
+    out.reason = "OldAgents";
+    out.message = "only agents of the old project run where this is for, and they do not report what they hold";
+  } else {
+    out.status = Truth::yes;
+    out.reason = "AllNodes";
+    out.message = fmt::format("{} object{} in force on all nodes", spread.configs, plural(spread.configs));
+  }
+  if (!spread.names_taken.empty()) {
+    out.message += fmt::format("; not ours (no label managed-by) and left alone: {}", some_of(spread.names_taken));
+  }
+  return out;
+}
+
+meta::Condition conflicted(const RuleOutcome& outcome) {
+  if (outcome.conflicts.empty()) {
+    return {.type = "Conflicted", .status = Truth::no, .last_transition = {}, .reason = "NoConflict", .message = ""};
+  }
+  const std::size_t named = std::min(outcome.conflicts.size(), kMostConflicts);
+  std::string message = fmt::format("{}", fmt::join(std::span(outcome.conflicts).first(named), "; "));
+  if (outcome.conflicts.size() > named) message += fmt::format("; and {} more", outcome.conflicts.size() - named);
+  return {.type = "Conflicted",
+          .status = Truth::yes,
+          .last_transition = {},
+          .reason = "PriorityConflict",
+          .message = std::move(message)};
+}
+
+std::string dataplane_of(const api::IPRule& rule, const NodeReports& reports) {
+  std::set<api::Backend> used;
+  for (const Holder& holder : reports.holders()) {
+    if (!holder.is_asked || holder.reach == 0 || !rule.spec.node_selector.matches(holder.node->meta.labels)) continue;
+    if (holder.state->status.dataplane != api::Backend::unknown) used.insert(holder.state->status.dataplane);
+  }
+  if (used.empty()) return "";
+  if (used.size() > 1) return "mixed";
+  return *used.begin() == api::Backend::marks ? "marks" : "rules";
+}
+
+}  // namespace
+
+void RuleSpread::add(const Spread& spread) {
+  ++configs;
+  switch (spread.stage) {
+    case Stage::applied:
+      return;
+    case Stage::under_way:
+      ++under_way;
+      return;
+    case Stage::no_agent:
+      ++no_agent;
+      return;
+    case Stage::unreported:
+      ++unreported;
+      return;
+    case Stage::failing:
+      for (const Shortfall& one : spread.missing) missing.try_emplace(one.node, one);
+      return;
+  }
+}
+
+ServiceCensus ServiceCensus::of(std::span<const api::Service* const> services) {
+  ServiceCensus out;
+  for (const api::Service* service : services) {
+    if (!service->is_load_balancer) continue;
+    ++out.load_balancers;
+    if (service->vips.empty() && service->hostnames == 0) ++out.pending;
+    out.vips.insert(out.vips.end(), service->vips.begin(), service->vips.end());
+  }
+  std::ranges::sort(out.vips);
+  return out;
+}
+
+api::IPRule::Status rule_status(const RuleOutcome& outcome, const RuleSpread& spread, const ServiceCensus& census,
+                                const NodeReports& reports, std::uint32_t default_priority, meta::Time now) {
+  const api::IPRule& rule = *outcome.rule;
+  api::IPRule::Status out;
+  out.observed_generation = rule.meta.generation;
+  for (const net::Prefix& prefix : outcome.acceptance.prefixes) out.cidrs.push_back(prefix.text());
+  out.matched_services = outcome.matched_services;
+  out.matched_vips = outcome.matched_vips;
+  out.shadowed_vips = outcome.shadowed_vips;
+  out.configs = outcome.configs;
+  out.dataplane = dataplane_of(rule, reports);
+  out.conditions = rule.status.conditions;
+
+  const auto set = [&](meta::Condition condition) {
+    condition.observed_generation = rule.meta.generation;
+    meta::set(out.conditions, std::move(condition), now);
+  };
+  const auto drop = [&](std::string_view type) {
+    std::erase_if(out.conditions, [&](const meta::Condition& condition) { return condition.type == type; });
+  };
+  set(accepted(outcome, default_priority));
+  set(programmed(outcome, spread, census));
+  set(conflicted(outcome));
+  if (spread.configs > 0) {
+    set(routes_missing(outcome, reports));
+    set(effective(outcome, reports, default_priority));
+  } else {
+    drop("RoutesMissing");
+    drop("Effective");
+  }
+  if (rule.spec.node_selector_label.empty()) {
+    drop("NodeSelectorLabelIgnored");
+  } else {
+    set({.type = "NodeSelectorLabelIgnored",
+         .status = Truth::yes,
+         .last_transition = {},
+         .reason = "NoEffect",
+         .message =
+             "spec.nodeSelectorLabel never had an effect; use spec.nodeSelector with key and value to pick nodes"});
+  }
+  return out;
+}
+
+}  // namespace intent

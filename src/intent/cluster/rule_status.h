@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/iprule.h"
+#include "api/service.h"
+#include "intent/cluster/acknowledgement.h"
+#include "intent/cluster/config_status.h"
+#include "intent/cluster/desired.h"
+#include "meta/time.h"
+
+namespace intent {
+
+// What became of all that was published for one IPRule.
+struct RuleSpread {
+  std::size_t configs = 0;
+  std::size_t under_way = 0;  // Not everywhere yet, and too early to worry.
+  std::size_t no_agent = 0;
+  std::size_t unreported = 0;
+  std::map<std::string, Shortfall> missing;  // By node, the first of each.
+  std::vector<std::string> cleaning;         // Withdrawn objects that are still there.
+  std::vector<std::string> names_taken;      // Objects of others that have a name we would have used.
+
+  void add(const Spread& spread);
+};
+
+// The Services there are, for the author of an IPRule that matches none.
+struct ServiceCensus {
+  std::size_t load_balancers = 0;
+  std::size_t pending = 0;         // Without an address yet.
+  std::vector<net::Address> vips;  // In order.
+
+  static ServiceCensus of(std::span<const api::Service* const> services);
+};
+
+// What the status of an IPRule should say.
+api::IPRule::Status rule_status(const RuleOutcome& outcome, const RuleSpread& spread, const ServiceCensus& census,
+                                const NodeReports& reports, std::uint32_t default_priority, meta::Time now);
+
+}  // namespace intent
