@@ -58,7 +58,7 @@ base::Status run(const Options& options, const kube::Config& config, std::stop_t
   metrics::add_process(registry);
   metrics::add_build_info(registry);
 
-  ServiceRules service_rules(*client);
+  ServiceRules service_rules(*client, {.ns = options.ns.empty() ? config.ns : options.ns});
   JobLoop rules_loop(
       {.controller = "ipRule", .old = "iprule"}, service_rules.changed(),
       [&](std::stop_token end) { return service_rules.reconcile(std::move(end)); }, registry);

@@ -4,130 +4,203 @@
 
 #include <fmt/format.h>
 
-#include "api/kinds.h"
 #include "base/log.h"
-#include "controller/waiting.h"
-#include "json/reader.h"
-#include "kube/watch.h"
-#include "meta/meta.h"
+#include "controller/notices.h"
+#include "controller/resources.h"
+#include "intent/cluster/active_agent.h"
 
 namespace controller {
 namespace {
 
 using namespace std::chrono_literals;
+using Step = intent::Write::Step;
 
 constexpr auto kRequestTime = 30s;
-constexpr auto kEcho = 50ms;                       // For the watch to bring what we wrote.
-constexpr auto kResync = std::chrono::minutes(5);  // The backstop; everything else is told by watches.
+constexpr base::Duration kEcho = 50ms;      // For the watch to bring what we wrote.
+constexpr base::Duration kTogether = 50ms;  // Changes that come within this after a pass are one next pass.
+constexpr base::Duration kResync = 5min;    // The backstop; everything else is told by watches.
+constexpr base::Duration kPatience = 5s;    // For nodes to do what they were told, before the status names them.
+constexpr int kMostStatuses = 100;          // In one pass: orders to nodes are never far behind reports to people.
 
-kube::Resource resource_of(std::string_view plural) {
-  return {.group = std::string(api::kGroup), .version = "v1alpha1", .plural = std::string(plural), .namespaced = false};
+base::TimePoint steady_now() {
+  return base::SteadyClock().now();
 }
 
-kube::Resource configs() {
-  return resource_of(api::IPRuleConfig::kPlural);
+meta::Time wall_now() {
+  return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
 }
 
-template <typename T>
-std::vector<const T*> values(const kube::View<T>& view) {
-  std::vector<const T*> out;
-  out.reserve(view.objects.size());
-  for (const auto& object : view.objects) out.push_back(&object->value);
+ServiceRulesFigures figures_of(const ClusterSeen& seen, const intent::Decision& decision) {
+  ServiceRulesFigures out;
+  out.desired = decision.desired.configs.size();
+  for (const auto& outcome : decision.desired.rules) {
+    out.conflicts += outcome.conflicts.size();
+    if (!outcome.acceptance.accepted()) ++out.invalid_rules;
+  }
+  for (const api::IPRuleConfig* config : seen.configs.objects) {
+    if (config->is_managed() && config->spec.state == api::ConfigState::absent) ++out.absent;
+  }
+  out.pending_nodes = decision.pending_nodes;
   return out;
-}
-
-bool withdraws(const intent::Write& write) {
-  return write.step == intent::Write::Step::withdraw || write.step == intent::Write::Step::remove;
-}
-
-// The version an answer carries; 0 where it carries none (a Status after a delete).
-std::uint64_t version_in(const std::string& answer) {
-  json::Reader reader;
-  const auto object = reader.parse(answer);
-  if (!object) return 0;
-  const auto text = (*object)["metadata"]["resourceVersion"].string_or("");
-  return text ? kube::parse_version(*text).value_or(0) : 0;
 }
 
 }  // namespace
 
-ServiceRules::ServiceRules(kube::Client& client)
-    : client_(client),
-      rules_(client, resource_of(api::IPRule::kPlural), api::decode_iprule, changed_),
-      services_(client, {.group = "", .version = "v1", .plural = "services"}, api::decode_service, changed_),
-      nodes_(client, {.group = "", .version = "v1", .plural = "nodes", .namespaced = false}, api::decode_node,
-             changed_),
-      configs_(client, configs(), api::decode_iprule_config, changed_) {}
+ServiceRules::ServiceRules(kube::Client& client, ServiceRulesOptions options)
+    : options_(std::move(options)),
+      client_(client),
+      watch_(client, changed_),
+      configs_(client),
+      reports_(client),
+      hold_down_(options_.absent_delay),
+      patience_(kPatience),
+      events_(client, {.controller = "iprule-controller", .instance = options_.instance}) {}
 
-std::optional<std::string> ServiceRules::waiting_for() const {
-  return first_of({incomplete("iprules", *rules_.latest()), incomplete("services", *services_.latest()),
-                   incomplete("nodes", *nodes_.latest()), incomplete("ipruleconfigs", *configs_.latest())});
+bool ServiceRules::sees_own_writes(const ClusterSeen& seen) const {
+  return configs_.is_seen_in(seen.configs.view->version) && reports_.is_seen_in(seen.states.view->version) &&
+         rule_writes_.are_in(seen.rules.view->version);
 }
 
-std::vector<intent::Write> ServiceRules::decide() const {
-  const auto rules = rules_.latest();
-  const auto services = services_.latest();
-  const auto nodes = nodes_.latest();
-  const auto existing = configs_.latest();
-  if (!rules->complete || !services->complete || !nodes->complete || !existing->complete) return {};
-
-  const auto rule_values = values(*rules);
-  const auto service_values = values(*services);
-  const auto node_values = values(*nodes);
-  const auto desired =
-      intent::desired_configs({.rules = rule_values, .services = service_values, .nodes = node_values});
-  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  auto writes = intent::changes(values(*existing), desired, api::kDefaultPriority, intent::DirectRemoval(), now);
-
-  // An object that cannot be read may be the reason for any of the existing ones: none of them goes until it can.
-  if (!rules->unknown.empty() || !services->unknown.empty()) std::erase_if(writes, withdraws);
-  return writes;
-}
-
-// Decided on a view that lacks our own last write, a pass would do it again. Not for ever: a storage that was restored
-// from a backup counts from a lower number.
-bool ServiceRules::sees_own_writes() const {
-  return configs_.latest()->version >= last_write_ || std::chrono::steady_clock::now() - last_write_at_ > 5s;
+base::Result<ServiceRules::Work> ServiceRules::decide(const ClusterSeen& seen, base::TimePoint start,
+                                                      std::stop_token stop) {
+  const api::Agent* agent = intent::active_agent(seen.agents.objects, options_.ns);
+  auto distrusted = TRY(reports_.find_distrusted(seen, std::move(stop)));
+  patience_.begin_pass(start);
+  auto decision = intent::decide(
+      {.rules = seen.rules.objects,
+       .services = seen.services.objects,
+       .configs = seen.configs.objects,
+       .places = {.nodes = seen.nodes.objects, .pods = seen.pods, .states = seen.states.objects, .unseen = seen.unseen},
+       .agent = agent,
+       .may_withdraw = seen.may_withdraw(),
+       .fresh_token = random_token(),
+       .distrusted = std::move(distrusted),
+       .now = wall_now()},
+      patience_);
+  auto figures = figures_of(seen, decision);
+  return Work{.seen = seen,
+              .decision = std::move(decision),
+              .default_priority = api::default_priority(agent != nullptr ? agent->spec : api::Agent::Spec()),
+              .figures = figures,
+              .start = start,
+              .statuses_left = kMostStatuses,
+              .failed = 0,
+              .first_error = {}};
 }
 
 base::Result<kube::Next> ServiceRules::reconcile(std::stop_token stop) {
-  if (!sees_own_writes()) return kube::Next::after(kEcho);
-  int failed = 0;
-  for (const intent::Write& one : decide()) {
-    if (stop.stop_requested()) return kube::Next::on_change();
-    const auto written = write(one, stop);
-    if (written) {
-      base::log::info("wrote IPRuleConfig",
-                      {{"step", std::string(intent::text(one.step))}, {"name", one.object.meta.name}});
-    } else {
-      ++failed;  // The others do not depend on it.
-      base::log::warning("could not write IPRuleConfig", {{"step", std::string(intent::text(one.step))},
-                                                          {"name", one.object.meta.name},
-                                                          {"reason", written.error().message()}});
-    }
+  const base::TimePoint start = steady_now();
+  if (start < last_pass_ + kTogether) return kube::Next::after(last_pass_ + kTogether - start);
+  const auto seen = watch_.look();
+  if (!seen) return kube::Next::after(kResync);
+  if (!sees_own_writes(*seen)) return kube::Next::after(kEcho);
+  last_pass_ = start;
+
+  Work work = TRY(decide(*seen, start, stop));
+  const auto due = hold_down_.hold(work.decision.configs, start);
+  write_states(work, stop);
+  write_configs(work, stop);
+  write_config_statuses(work, stop);
+  write_rule_statuses(work, stop);
+  announce_findings(work);
+  if (options_.figures) options_.figures(work.figures);
+  if (stop.stop_requested()) return kube::Next::on_change();
+  if (work.failed > 0) {
+    return base::fail(base::Fault::unavailable,
+                      fmt::format("{} writes failed; the first: {}", work.failed, work.first_error));
   }
-  if (failed > 0 && !stop.stop_requested()) {
-    return base::fail(base::Fault::unavailable, fmt::format("{} writes failed", failed));
+
+  base::Duration wait = work.statuses_left == 0 ? kTogether : kResync;
+  if (due) wait = std::min<base::Duration>(wait, *due - start);
+  if (const auto late = patience_.next_late()) wait = std::min<base::Duration>(wait, *late - start);
+  if (work.decision.look_again != meta::Time::max()) {
+    wait = std::min<base::Duration>(wait, work.decision.look_again - wall_now());
   }
-  return kube::Next::after(kResync);
+  return kube::Next::after(std::max<base::Duration>(wait, kTogether));
 }
 
-base::Status ServiceRules::write(const intent::Write& write, std::stop_token stop) {
-  const kube::Limit limit = kube::within(kRequestTime, stop);
-  const meta::Meta& meta = write.object.meta;
-  const kube::Key key{.ns = "", .name = meta.name};
-  if (write.step == intent::Write::Step::remove) {
-    const auto removed =
-        client_.remove(configs(), key, {.uid = meta.uid, .resource_version = meta.resource_version}, limit);
-    if (!removed && removed.error().fault() != base::Fault::absent) return std::unexpected(removed.error());
-    return {};
+// True if it was done. The others do not depend on one that failed.
+bool ServiceRules::note(Work& work, const base::Status& written, std::string_view kind, std::string_view step,
+                        const std::string& name) {
+  if (written) {
+    base::log::info("wrote", {{"kind", std::string(kind)}, {"step", std::string(step)}, {"name", name}});
+    return true;
   }
-  const auto body = api::encode(write.object);
-  const auto answer = TRY(write.step == intent::Write::Step::create ? client_.create(configs(), "", body, limit)
-                                                                    : client_.update(configs(), key, body, limit));
-  last_write_ = version_in(answer);
-  last_write_at_ = std::chrono::steady_clock::now();
-  return {};
+  base::log::warning("could not write", {{"kind", std::string(kind)},
+                                         {"step", std::string(step)},
+                                         {"name", name},
+                                         {"reason", written.error().message()}});
+  if (work.failed++ == 0) work.first_error = fmt::format("{} {}: {}", kind, name, written.error().message());
+  return false;
+}
+
+void ServiceRules::write_states(Work& work, const std::stop_token& stop) {
+  for (const intent::NodeStateWrite& one : work.decision.states) {
+    if (stop.stop_requested()) return;
+    (void)note(work, reports_.write(one, stop), api::NodeState::kKind, intent::text(one.step), one.object.meta.name);
+  }
+}
+
+void ServiceRules::write_configs(Work& work, const std::stop_token& stop) {
+  static const std::vector<std::string> kNobody;
+  for (const intent::Write& one : work.decision.configs) {
+    if (stop.stop_requested()) return;
+    const std::string& name = one.object.meta.name;
+    if (!note(work, configs_.write(one, stop), api::IPRuleConfig::kKind, intent::text(one.step), name)) continue;
+    if (one.step == Step::create) ++work.figures.created;
+    if (one.step == Step::repair || one.step == Step::reactivate) ++work.figures.updated;
+    if (one.step == Step::withdraw) ++work.figures.marked_absent;
+    const auto given_up = work.decision.given_up.find(name);
+    const auto& missing = given_up != work.decision.given_up.end() ? given_up->second : kNobody;
+    if (auto notice = notice_of(one, missing)) events_.record(*std::move(notice));
+  }
+}
+
+void ServiceRules::write_config_statuses(Work& work, const std::stop_token& stop) {
+  for (const intent::ConfigStatusWrite& one : work.decision.config_statuses) {
+    if (stop.stop_requested() || work.statuses_left == 0) return;
+    const auto* known = work.seen.configs.view->find({.ns = "", .name = one.object.meta.name});
+    if (known == nullptr) continue;
+    const auto& before = known->value.status;
+    const bool is_new = before.observed_generation != one.object.status.observed_generation ||
+                        is_news(before.conditions, one.object.status.conditions);
+    if (!pace_.may_write(one.object.meta.uid, is_new, work.start)) continue;
+    --work.statuses_left;
+    const auto written = configs_.write_status(one.object, stop);
+    if (!note(work, written, api::IPRuleConfig::kKind, "status", one.object.meta.name)) continue;
+    for (kube::Notice& notice : notices_of(one, before)) events_.record(std::move(notice));
+  }
+}
+
+void ServiceRules::write_rule_statuses(Work& work, const std::stop_token& stop) {
+  for (const intent::RuleStatusWrite& one : work.decision.rule_statuses) {
+    if (stop.stop_requested() || work.statuses_left == 0) return;
+    const auto& before = one.before->status;
+    const bool is_new = before.observed_generation != one.object.status.observed_generation ||
+                        before.matched_vips != one.object.status.matched_vips ||
+                        before.configs != one.object.status.configs ||
+                        is_news(before.conditions, one.object.status.conditions);
+    if (!pace_.may_write(one.object.meta.uid, is_new, work.start)) continue;
+    --work.statuses_left;
+    const auto answer = client_.update_status(resource_of<api::IPRule>(), {.ns = "", .name = one.object.meta.name},
+                                              api::encode(one.object), kube::within(kRequestTime, stop));
+    const base::Status written = answer ? base::Status() : base::Status(std::unexpected(answer.error()));
+    if (!note(work, written, api::IPRule::kKind, "status", one.object.meta.name)) continue;
+    rule_writes_.note(*answer);
+    for (kube::Notice& notice : notices_of(one, work.default_priority)) events_.record(std::move(notice));
+  }
+}
+
+// Each once, and again only after it had ceased to be true.
+void ServiceRules::announce_findings(const Work& work) {
+  std::set<std::string> found;
+  for (const intent::ServiceFinding& finding : work.decision.desired.findings) {
+    const std::string key =
+        fmt::format("{}/{}/{}", finding.service->meta.uid, static_cast<int>(finding.reason), finding.message);
+    if (!announced_.contains(key)) events_.record(notice_of(finding));
+    found.insert(key);
+  }
+  announced_ = std::move(found);
 }
 
 }  // namespace controller

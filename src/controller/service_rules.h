@@ -2,52 +2,99 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
-#include <vector>
 
-#include "api/iprule.h"
-#include "api/iprule_config.h"
-#include "api/node.h"
-#include "api/service.h"
 #include "base/clock.h"
 #include "base/result.h"
-#include "intent/cluster/changes.h"
+#include "controller/cluster_watch.h"
+#include "controller/config_writer.h"
+#include "controller/hold_down.h"
+#include "controller/own_writes.h"
+#include "controller/report_keeper.h"
+#include "controller/status_pace.h"
+#include "intent/cluster/decision.h"
+#include "intent/cluster/patience.h"
 #include "kube/client.h"
+#include "kube/events.h"
 #include "kube/next.h"
-#include "kube/reflector.h"
 #include "runtime/signal.h"
 
 namespace controller {
 
-// Job 1, the cluster's side: IPRules and LoadBalancer Services become IPRuleConfig objects. Every change of any input
-// is one and the same reason to look at everything again. It follows the API server from its construction on;
-// reconcile() is for one thread, the one that leads.
+// What a pass did and found, for metrics.
+struct ServiceRulesFigures {
+  // This pass.
+  std::uint64_t created = 0;
+  std::uint64_t updated = 0;
+  std::uint64_t marked_absent = 0;
+  // Now.
+  std::uint64_t desired = 0;
+  std::uint64_t absent = 0;
+  std::uint64_t conflicts = 0;
+  std::uint64_t invalid_rules = 0;
+  std::uint64_t pending_nodes = 0;  // That some withdrawn object waits for.
+};
+
+struct ServiceRulesOptions {
+  std::string ns;                                // The operator's own name space.
+  std::string instance = "iprule-controller";    // Who speaks in Events: the pod's name.
+  std::chrono::milliseconds absent_delay{2000};  // How long an address may be away before its rule goes.
+  std::function<void(const ServiceRulesFigures&)> figures = {};  // After each pass that saw everything.
+};
+
+// Job 1, the cluster's side: IPRules and LoadBalancer Services become IPRuleConfig objects, and these go again when
+// every node has let them go. Every change of any input is one and the same reason to look at everything again. It
+// follows the API server from its construction on; reconcile() is for one thread, the one that leads.
 class ServiceRules {
  public:
-  explicit ServiceRules(kube::Client& client);
+  explicit ServiceRules(kube::Client& client, ServiceRulesOptions options = {});
 
   runtime::Signal& changed() { return changed_; }  // Raised when there is a reason for a pass.
   base::Result<kube::Next> reconcile(std::stop_token stop);
 
   // Any thread: what has not been seen whole yet, and why; nothing when all of it has.
-  std::optional<std::string> waiting_for() const;
+  std::optional<std::string> waiting_for() const { return watch_.waiting_for(); }
 
  private:
-  // What to write now; nothing while some list has not been seen whole.
-  std::vector<intent::Write> decide() const;
-  base::Status write(const intent::Write& write, std::stop_token stop);
-  bool sees_own_writes() const;
+  // One pass under way.
+  struct Work {
+    const ClusterSeen& seen;
+    intent::Decision decision;
+    std::uint32_t default_priority;
+    ServiceRulesFigures figures;
+    base::TimePoint start;
+    int statuses_left;  // How many more this pass may write; nodes do not wait for those.
+    int failed = 0;
+    std::string first_error;
+  };
 
-  kube::Client& client_;
+  bool sees_own_writes(const ClusterSeen& seen) const;
+  base::Result<Work> decide(const ClusterSeen& seen, base::TimePoint start, std::stop_token stop);
+  void write_states(Work& work, const std::stop_token& stop);
+  void write_configs(Work& work, const std::stop_token& stop);
+  void write_config_statuses(Work& work, const std::stop_token& stop);
+  void write_rule_statuses(Work& work, const std::stop_token& stop);
+  void announce_findings(const Work& work);
+  bool note(Work& work, const base::Status& written, std::string_view kind, std::string_view step,
+            const std::string& name);
+
+  const ServiceRulesOptions options_;
   runtime::Signal changed_;
-  kube::Reflector<api::IPRule> rules_;
-  kube::Reflector<api::Service> services_;
-  kube::Reflector<api::Node> nodes_;
-  kube::Reflector<api::IPRuleConfig> configs_;
-  std::uint64_t last_write_ = 0;  // The version our newest write was given, and when.
-  base::TimePoint last_write_at_{};
+  kube::Client& client_;
+  ClusterWatch watch_;
+  ConfigWriter configs_;
+  ReportKeeper reports_;
+  OwnWrites rule_writes_;
+  HoldDown hold_down_;
+  intent::Patience patience_;
+  StatusPace pace_;
+  std::set<std::string> announced_;  // What Services have been told, until it is no longer true.
+  kube::Events events_;
+  base::TimePoint last_pass_{};
 };
 
 }  // namespace controller

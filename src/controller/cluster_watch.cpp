@@ -1,0 +1,54 @@
+#include "controller/cluster_watch.h"
+
+#include <set>
+
+#include <fmt/format.h>
+
+#include "controller/resources.h"
+#include "controller/waiting.h"
+
+namespace controller {
+
+ClusterWatch::ClusterWatch(kube::Client& client, runtime::Signal& changed)
+    : rules_(client, resource_of<api::IPRule>(), api::decode_iprule, changed),
+      services_(client, {.group = "", .version = "v1", .plural = "services"}, api::decode_service, changed, {},
+                api::same_addresses),
+      nodes_(client, kNodes, api::decode_node, changed, {}, api::same_place),
+      agents_(client, resource_of<api::Agent>(true), api::decode_agent, changed),
+      configs_(client, resource_of<api::IPRuleConfig>(), api::decode_iprule_config, changed),
+      states_(client, resource_of<api::NodeState>(), api::decode_node_state, changed),
+      pods_(client, changed) {}
+
+std::optional<std::string> ClusterWatch::waiting_for() const {
+  return first_of({incomplete("iprules", *rules_.latest()), incomplete("services", *services_.latest()),
+                   incomplete("nodes", *nodes_.latest()), incomplete("agents", *agents_.latest()),
+                   incomplete("ipruleconfigs", *configs_.latest()), incomplete("nodestates", *states_.latest())});
+}
+
+std::optional<ClusterSeen> ClusterWatch::look() {
+  if (waiting_for()) return std::nullopt;
+  // Reports after the objects they speak of: a report never claims more than the objects seen with it can show.
+  ClusterSeen out{.rules = ClusterSeen::Kind(rules_.latest()),
+                  .services = ClusterSeen::Kind(services_.latest()),
+                  .nodes = ClusterSeen::Kind(nodes_.latest()),
+                  .agents = ClusterSeen::Kind(agents_.latest()),
+                  .configs = ClusterSeen::Kind(configs_.latest()),
+                  .states = ClusterSeen::Kind(states_.latest()),
+                  .pod_views = {},
+                  .pods = {},
+                  .unseen = {}};
+  std::set<std::string> name_spaces;
+  for (const api::Agent* agent : out.agents.objects) name_spaces.insert(agent->meta.ns);
+  pods_.follow(name_spaces);
+  out.pod_views = pods_.latest();
+  for (const auto& [ns, view] : out.pod_views) {
+    for (const auto& pod : view->objects) out.pods.push_back(&pod->value);
+    if (!view->complete || !view->unknown.empty()) out.unseen.push_back(fmt::format("agents in name space {}", ns));
+  }
+  for (const auto& [key, reason] : out.states.view->unknown) {
+    out.unseen.push_back(fmt::format("report of node {}", key.name));
+  }
+  return out;
+}
+
+}  // namespace controller

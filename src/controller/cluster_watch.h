@@ -1,0 +1,70 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/agent.h"
+#include "api/iprule.h"
+#include "api/iprule_config.h"
+#include "api/node.h"
+#include "api/node_state.h"
+#include "api/service.h"
+#include "controller/agent_pods.h"
+#include "kube/client.h"
+#include "kube/reflector.h"
+#include "runtime/signal.h"
+
+namespace controller {
+
+// Everything that decides about service rules, at one instant. Holds what its pointers point to.
+struct ClusterSeen {
+  template <typename T>
+  struct Kind {
+    std::shared_ptr<const kube::View<T>> view;
+    std::vector<const T*> objects;
+
+    explicit Kind(std::shared_ptr<const kube::View<T>> of) : view(std::move(of)) {
+      objects.reserve(view->objects.size());
+      for (const auto& object : view->objects) objects.push_back(&object->value);
+    }
+  };
+
+  Kind<api::IPRule> rules;
+  Kind<api::Service> services;
+  Kind<api::Node> nodes;
+  Kind<api::Agent> agents;
+  Kind<api::IPRuleConfig> configs;
+  Kind<api::NodeState> states;
+  std::map<std::string, AgentPods::View> pod_views;
+  std::vector<const api::Pod*> pods;
+  std::vector<std::string> unseen;  // Where agents may run although we cannot see them, in words.
+
+  // A policy or Service that is there but cannot be read may be the reason for any of the published objects.
+  bool may_withdraw() const { return rules.view->unknown.empty() && services.view->unknown.empty(); }
+};
+
+// Follows the API server from its construction on, and raises `changed` when something happens that can change a rule.
+class ClusterWatch {
+ public:
+  ClusterWatch(kube::Client& client, runtime::Signal& changed);
+
+  // Nothing while some list has not been seen whole. One thread.
+  std::optional<ClusterSeen> look();
+
+  // Any thread: what has not been seen whole yet, and why; nothing when all of it has.
+  std::optional<std::string> waiting_for() const;
+
+ private:
+  kube::Reflector<api::IPRule> rules_;
+  kube::Reflector<api::Service> services_;
+  kube::Reflector<api::Node> nodes_;
+  kube::Reflector<api::Agent> agents_;
+  kube::Reflector<api::IPRuleConfig> configs_;
+  kube::Reflector<api::NodeState> states_;
+  AgentPods pods_;
+};
+
+}  // namespace controller

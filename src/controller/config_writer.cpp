@@ -1,0 +1,36 @@
+#include "controller/config_writer.h"
+
+#include "controller/resources.h"
+
+namespace controller {
+namespace {
+
+constexpr auto kRequestTime = std::chrono::seconds(30);
+
+}  // namespace
+
+base::Status ConfigWriter::write(const intent::Write& write, std::stop_token stop) {
+  const auto configs = resource_of<api::IPRuleConfig>();
+  const kube::Limit limit = kube::within(kRequestTime, std::move(stop));
+  const meta::Meta& meta = write.object.meta;
+  const kube::Key key{.ns = "", .name = meta.name};
+  if (write.step == intent::Write::Step::remove) {
+    const auto removed =
+        client_.remove(configs, key, {.uid = meta.uid, .resource_version = meta.resource_version}, limit);
+    if (!removed && removed.error().fault() != base::Fault::absent) return std::unexpected(removed.error());
+    return {};
+  }
+  const auto body = api::encode(write.object);
+  own_.note(TRY(write.step == intent::Write::Step::create ? client_.create(configs, "", body, limit)
+                                                          : client_.update(configs, key, body, limit)));
+  return {};
+}
+
+base::Status ConfigWriter::write_status(const api::IPRuleConfig& config, std::stop_token stop) {
+  const kube::Key key{.ns = "", .name = config.meta.name};
+  own_.note(TRY(client_.update_status(resource_of<api::IPRuleConfig>(), key, api::encode(config),
+                                      kube::within(kRequestTime, std::move(stop)))));
+  return {};
+}
+
+}  // namespace controller

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <stop_token>
+
+#include "base/result.h"
+#include "controller/own_writes.h"
+#include "intent/cluster/changes.h"
+#include "kube/client.h"
+
+namespace controller {
+
+// Carries out what was decided about IPRuleConfigs. Every write names the state it was decided on.
+class ConfigWriter {
+ public:
+  explicit ConfigWriter(kube::Client& client) : client_(client) {}
+
+  base::Status write(const intent::Write& write, std::stop_token stop);
+  base::Status write_status(const api::IPRuleConfig& config, std::stop_token stop);
+  bool is_seen_in(std::uint64_t view_version) const { return own_.are_in(view_version); }
+
+ private:
+  kube::Client& client_;
+  OwnWrites own_;
+};
+
+}  // namespace controller

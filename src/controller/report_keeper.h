@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "api/node_state.h"
+#include "base/result.h"
+#include "controller/cluster_watch.h"
+#include "controller/own_writes.h"
+#include "intent/cluster/node_states.h"
+#include "intent/cluster/report_trust.h"
+#include "kube/client.h"
+
+namespace controller {
+
+// Makes, updates and removes NodeStates, and notices when the numbers in them can no longer be believed.
+class ReportKeeper {
+ public:
+  explicit ReportKeeper(kube::Client& client) : client_(client) {}
+
+  // Names of the reports that can no longer be believed; asks the server where our view cannot tell.
+  base::Result<std::vector<std::string>> find_distrusted(const ClusterSeen& seen, std::stop_token stop);
+
+  base::Status write(const intent::NodeStateWrite& write, std::stop_token stop);
+  bool is_seen_in(std::uint64_t view_version) const { return own_.are_in(view_version); }
+
+ private:
+  base::Result<bool> is_node_there(const api::NodeState& state, const kube::Limit& limit);
+  base::Result<std::uint64_t> newest_version(const kube::Limit& limit);  // Of IPRuleConfigs.
+
+  kube::Client& client_;
+  OwnWrites own_;
+  intent::ReportTrust trust_;
+};
+
+std::string random_token();
+
+}  // namespace controller

@@ -1,0 +1,261 @@
+// The service rules of the controller on a real API server: what it publishes, when it lets go, and what it says.
+#include "controller/service_rules.h"
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/api.h"
+#include "controller/cluster_script.h"
+#include "testbed/eventually.h"
+#include "testbed/fault_proxy.h"
+
+namespace controller_test {
+namespace {
+
+using namespace std::chrono_literals;
+using api::ConfigState;
+using api_test::kBound;
+using testbed::eventually;
+using testbed::FaultProxy;
+using testing::HasSubstr;
+
+// The job on a thread of its own, as the process runs it.
+class RunningJob {
+ public:
+  RunningJob(std::unique_ptr<kube::Client> client, std::chrono::milliseconds absent_delay)
+      : client_(std::move(client)),
+        job_(*client_, {.ns = "operator", .absent_delay = absent_delay}),
+        thread_([this](std::stop_token stop) {
+          while (!stop.stop_requested()) {
+            const auto next = job_.reconcile(stop);
+            const base::Duration wait = next ? next->delay() : base::Duration(50ms);
+            (void)job_.changed().wait(stop, base::SteadyClock().now() + wait);
+          }
+        }) {}
+
+ private:
+  std::unique_ptr<kube::Client> client_;
+  controller::ServiceRules job_;
+  std::jthread thread_;
+};
+
+class ServiceRulesTest : public testing::Test {
+ protected:
+  static kube::Config admin_config() {
+    return api_test::must(kube::from_kubeconfig({testbed::shared_cluster().admin_kubeconfig()}, ""));
+  }
+  void start(std::chrono::milliseconds absent_delay = 0ms) {
+    job_ = std::make_unique<RunningJob>(api_test::connect(proxy_.kubeconfig()), absent_delay);
+  }
+  testing::AssertionResult becomes(const std::string& what, const std::function<bool()>& check) {
+    return eventually(what, kBound, check);
+  }
+  bool has_state(const std::string& node) {
+    return std::ranges::any_of(script_.states(), [&](const auto& state) { return state.meta.name == node; });
+  }
+  // Two nodes, one rule, one Service that both nodes hold.
+  void settle_one() {
+    script_.add_agent();
+    script_.add_node("n1");
+    script_.add_node("n2");
+    script_.put_rule("blue", R"({"cidrs":["203.0.113.0/24"],"table":120,"priority":1500})");
+    script_.put_service("web", "203.0.113.5");
+    start();
+    ASSERT_TRUE(becomes("reports and config", [&] { return has_state("n1") && has_state("n2") && !name().empty(); }));
+    script_.report_all();
+    ASSERT_TRUE(becomes("programmed", [&] { return script_.condition("blue", "Programmed") == "True AllNodes"; }));
+  }
+  std::string name() {
+    const auto configs = script_.configs();
+    return configs.size() == 1 ? configs.front().meta.name : "";
+  }
+  bool is_absent() {
+    const auto configs = script_.configs();
+    return configs.size() == 1 && configs.front().spec.state == ConfigState::absent;
+  }
+  int writes() {
+    int out = 0;
+    for (const auto* verb : {"create", "update", "patch", "delete"}) out += proxy_.calls({.verb = verb});
+    return out;
+  }
+
+  ClusterScript script_;
+  FaultProxy proxy_{admin_config().server, api_test::must(admin_config().tls())};
+  std::unique_ptr<RunningJob> job_;
+};
+
+TEST_F(ServiceRulesTest, S11_an_object_goes_when_the_last_node_has_let_go) {
+  settle_one();
+  script_.delete_service("web");
+  ASSERT_TRUE(becomes("withdrawn", [&] { return is_absent(); }));
+  script_.report("n1");
+  ASSERT_TRUE(becomes("n2 is named", [&] {
+    const auto configs = script_.configs();
+    const auto* cleaned = configs.empty() ? nullptr : meta::find(configs.front().status.conditions, "CleanedUp");
+    return cleaned != nullptr && cleaned->message.contains("waiting for: n2");
+  }));
+  EXPECT_EQ(script_.condition("blue", "Programmed"), "False CleaningUp");
+  script_.report("n2");
+  EXPECT_TRUE(becomes("gone", [&] { return script_.configs().empty(); }));
+  EXPECT_TRUE(becomes("no match", [&] { return script_.condition("blue", "Programmed") == "False NoMatch"; }));
+  EXPECT_TRUE(becomes("events", [&] { return script_.events().contains("MarkedAbsent"); }));
+  EXPECT_THAT(script_.events(), HasSubstr("RuleProgrammed"));
+}
+
+TEST_F(ServiceRulesTest, D17_an_acknowledgement_of_an_earlier_life_does_not_count) {
+  settle_one();
+  script_.delete_service("web");
+  ASSERT_TRUE(becomes("withdrawn", [&] { return is_absent(); }));
+  const std::string first = script_.configs().front().meta.uid;
+  script_.report("n1");
+  const std::string address = script_.configs().front().spec.service_ip;
+  // The same address comes back, so the object does; and it goes again.
+  api_test::must(script_.client().create({"", "v1", "services", true}, "default",
+                                         R"({"metadata":{"name":"web"},"spec":{"type":"LoadBalancer","clusterIP":")" +
+                                             address + R"(","ports":[{"port":80}]}})",
+                                         api_test::soon()));
+  script_.put_service("web", "203.0.113.5");
+  ASSERT_TRUE(becomes("offered again", [&] { return !is_absent(); }));
+  EXPECT_EQ(script_.configs().front().meta.uid, first);
+  script_.delete_service("web");
+  ASSERT_TRUE(becomes("withdrawn again", [&] { return is_absent(); }));
+  script_.report("n2");
+  ASSERT_TRUE(becomes("n1 is waited for", [&] {
+    const auto configs = script_.configs();
+    const auto* cleaned = configs.empty() ? nullptr : meta::find(configs.front().status.conditions, "CleanedUp");
+    return cleaned != nullptr && cleaned->message.contains("waiting for: n1");
+  }));
+  script_.report("n1");
+  EXPECT_TRUE(becomes("gone", [&] { return script_.configs().empty(); }));
+}
+
+TEST_F(ServiceRulesTest, D19_a_silent_node_is_given_up_with_an_event) {
+  script_.add_agent(R"({"absentTimeout":"1s"})");
+  script_.add_node("n1");
+  script_.put_rule("blue", R"({"cidrs":["203.0.113.0/24"],"table":120})");
+  script_.put_service("web", "203.0.113.5");
+  start();
+  ASSERT_TRUE(becomes("published", [&] { return has_state("n1") && !name().empty(); }));
+  script_.delete_service("web");
+  EXPECT_TRUE(becomes("gone", [&] { return script_.configs().empty(); }));
+  EXPECT_TRUE(becomes("an event names it", [&] {
+    const std::string events = script_.events();
+    return events.contains("CleanupTimeout") && events.contains("not waited for any longer: n1");
+  }));
+}
+
+TEST_F(ServiceRulesTest, E1_a_node_that_is_deleted_is_not_waited_for) {
+  settle_one();
+  script_.delete_service("web");
+  ASSERT_TRUE(becomes("withdrawn", [&] { return is_absent(); }));
+  script_.report("n1");
+  script_.delete_node("n2");
+  EXPECT_TRUE(becomes("its report goes", [&] { return !has_state("n2"); }));
+  EXPECT_TRUE(becomes("gone", [&] { return script_.configs().empty(); }));
+}
+
+TEST_F(ServiceRulesTest, D23_a_long_node_name_settles_with_one_write) {
+  const std::string node = std::string(60, 'a') + ".example.org";
+  script_.add_agent();
+  script_.add_node(node);
+  script_.put_rule("blue", R"({"cidrs":["203.0.113.0/24"],"table":120})");
+  script_.put_service("web", "203.0.113.5");
+  start();
+  ASSERT_TRUE(becomes("published", [&] { return has_state(node) && !name().empty(); }));
+  script_.delete_service("web");
+  ASSERT_TRUE(becomes("withdrawn", [&] { return is_absent(); }));
+  script_.report(node);
+  EXPECT_TRUE(becomes("gone", [&] { return script_.configs().empty(); }));
+}
+
+TEST_F(ServiceRulesTest, a_report_that_states_what_was_never_given_out_gets_a_new_token) {
+  settle_one();
+  const auto token = [&] { return script_.states().front().spec.token; };
+  const std::string before = token();
+  script_.report_epoch("n1", 1'000'000'000);
+  EXPECT_TRUE(becomes("a new token", [&] { return token() != before; }));
+  const auto states = script_.states();
+  EXPECT_EQ(states.back().meta.name, "n2");
+  EXPECT_EQ(states.back().spec.token, states.back().status.token) << "the other is still believed";
+}
+
+TEST_F(ServiceRulesTest, D17_an_agent_of_the_old_project_answers_by_annotation) {
+  script_.add_agent();
+  script_.add_node("old", ClusterScript::AgentKind::old);
+  script_.put_rule("blue", R"({"cidrs":["203.0.113.0/24"],"table":120})");
+  script_.put_service("web", "203.0.113.5");
+  start();
+  ASSERT_TRUE(becomes("published", [&] { return has_state("old") && !name().empty(); }));
+  EXPECT_TRUE(becomes("said so", [&] { return script_.condition("blue", "Programmed") == "Unknown OldAgents"; }));
+  script_.acknowledge_as_old_agent(name(), "old");  // Of an earlier life: stripped.
+  ASSERT_TRUE(becomes("stripped", [&] {
+    return !script_.configs().front().meta.annotations.contains("cleanup.iprule.agent.brtrm.dev/old");
+  }));
+  script_.delete_service("web");
+  ASSERT_TRUE(becomes("withdrawn", [&] { return is_absent(); }));
+  script_.acknowledge_as_old_agent(name(), "old");
+  EXPECT_TRUE(becomes("gone", [&] { return script_.configs().empty(); }));
+}
+
+TEST_F(ServiceRulesTest, D6_edits_by_hand_are_repaired_with_an_event) {
+  settle_one();
+  const std::string config = name();
+  script_.patch_config(config, R"({"spec":{"state":"absent"}})");
+  ASSERT_TRUE(becomes("present again", [&] { return !is_absent(); }));
+  EXPECT_TRUE(becomes("an event", [&] { return script_.events().contains("DriftRepaired"); }));
+  script_.patch_config(config, R"({"metadata":{"annotations":{"iprule.operator.brtrm.dev/spec-hash":"x"}}})");
+  EXPECT_TRUE(becomes("hash repaired", [&] {
+    const auto found = script_.config(config);
+    return found && found->meta.annotations.get(api::kSpecHash) == api::spec_hash(found->spec);
+  }));
+  api_test::must(script_.client().remove({std::string(api::kGroup), "v1alpha1", "ipruleconfigs", false}, {"", config},
+                                         {}, api_test::soon()));
+  EXPECT_TRUE(becomes("made again", [&] { return name() == config; }));
+}
+
+TEST_F(ServiceRulesTest, D10_one_failing_object_stops_nobody) {
+  script_.put_rule("blue", R"({"cidrs":["203.0.113.0/24"],"table":120})");
+  proxy_.inject({.verb = "create", .resource = "ipruleconfigs"},
+                testbed::fault::Answer{.status = 500, .body = R"({"kind":"Status","code":500,"message":"no"})"});
+  for (int i = 1; i <= 5; ++i) script_.put_service("web-" + std::to_string(i), "203.0.113." + std::to_string(i));
+  start();
+  EXPECT_TRUE(becomes("all five", [&] { return script_.configs().size() == 5; }));
+  EXPECT_EQ(proxy_.calls({.verb = "create", .resource = "ipruleconfigs"}), 6);
+}
+
+TEST_F(ServiceRulesTest, D14_an_invalid_policy_says_so_and_its_siblings_work_on) {
+  script_.put_rule("typo", R"({"cidr":"192.168.1.10","table":121})");
+  settle_one();
+  EXPECT_TRUE(becomes("said", [&] { return script_.condition("typo", "Accepted") == "False InvalidCIDR"; }));
+  EXPECT_TRUE(becomes("an event", [&] { return script_.events().contains("InvalidSpec"); }));
+}
+
+TEST_F(ServiceRulesTest, D16_an_address_that_comes_back_within_the_delay_changes_nothing) {
+  script_.put_rule("blue", R"({"cidrs":["203.0.113.0/24"],"table":120})");
+  script_.put_service("web", "203.0.113.5");
+  start(30min);
+  ASSERT_TRUE(becomes("published", [&] { return !name().empty(); }));
+  script_.put_service("web", "192.0.2.1");
+  ASSERT_TRUE(becomes("noticed", [&] { return script_.rule("blue").status.matched_vips == 0; }));
+  EXPECT_FALSE(is_absent());
+  script_.put_service("web", "203.0.113.5");
+  ASSERT_TRUE(becomes("noticed", [&] { return script_.rule("blue").status.matched_vips == 1; }));
+  EXPECT_EQ(proxy_.calls({.verb = "update", .resource = "ipruleconfigs"}), 0);
+}
+
+TEST_F(ServiceRulesTest, S19_when_all_is_right_nothing_is_written) {
+  settle_one();
+  ASSERT_TRUE(becomes("events are out", [&] { return script_.events().contains("RuleProgrammed"); }));
+  const int before = writes();
+  // A change that matters to another Service only; when it is done, everything has been looked at again.
+  script_.put_service("other", "192.0.2.7");
+  script_.put_rule("green", R"({"cidrs":["192.0.2.0/24"],"table":7})");
+  ASSERT_TRUE(becomes("the other is there", [&] { return script_.configs().size() == 2; }));
+  EXPECT_EQ(proxy_.calls({.verb = "update", .resource = "ipruleconfigs"}), 0);
+  EXPECT_EQ(writes() - before, 1);
+}
+
+}  // namespace
+}  // namespace controller_test
