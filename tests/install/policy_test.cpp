@@ -123,6 +123,31 @@ TEST_F(Policy, D50_published_objects_are_written_by_the_controller_only) {
   EXPECT_EQ(verdict({"delete", "ipruleconfig", "iprc-10-96-44-9"}), "");
 }
 
+TEST_F(Policy, during_a_take_over_old_agents_acknowledge_for_their_node_and_change_nothing_else) {
+  must(cluster_.kubectl({"apply", "-f", "-"}, render({"default", "components/take-over"})));
+  must(cluster_.kubectl({"create", "--as=" + kControllerUser, "-f", "-"}, fmt::format(kConfig, "leaving")));
+  const auto agent = agent_on("worker-a");
+  const auto patch = [&](const std::string& what) {
+    return verdict({"patch", "ipruleconfig", "leaving", "--type=merge", "-p", what}, "", agent);
+  };
+  const auto annotate = [&](const std::string& key) {
+    return patch(R"({"metadata":{"annotations":{")" + key + R"(":"done"}}})");
+  };
+  EXPECT_TRUE(testbed::eventually("the role and the policy count", kBound,
+                                  [&] { return annotate("cleanup.iprule.agent.brtrm.dev/worker-a").empty(); }));
+  EXPECT_THAT(annotate("cleanup.iprule.agent.brtrm.dev/worker-b"), HasSubstr("their own node only"));
+  EXPECT_THAT(annotate("iprule.operator.brtrm.dev/spec-hash"), HasSubstr("their own node only"));
+  EXPECT_THAT(patch(R"({"metadata":{"labels":{"managed-by":null}}})"), HasSubstr("their own node only"));
+  EXPECT_THAT(patch(R"({"metadata":{"finalizers":["a.b/c"]}})"), HasSubstr("their own node only"));
+  EXPECT_THAT(patch(R"({"spec":{"table":9}})"), HasSubstr(kForbidden));
+  must(cluster_.kubectl({"annotate", "ipruleconfig", "leaving", "note=a"}));
+  EXPECT_THAT(patch(R"({"metadata":{"annotations":{"note":null}}})"), HasSubstr("their own node only"));
+  EXPECT_EQ(report("worker-a", agent), "");
+
+  must(cluster_.kubectl({"apply", "-f", (kSource / "dist/install.yaml").native()}));
+  must(cluster_.kubectl({"delete", "ipruleconfig", "leaving"}));
+}
+
 constexpr const char* kDaemonSet = R"(apiVersion: apps/v1
 kind: DaemonSet
 metadata: {{name: {name}, namespace: ip-rule-operator-system}}

@@ -112,6 +112,21 @@ TEST_F(Standalone, a_removed_manifest_removes_its_rule) {
   EXPECT_TRUE(eventually("the rule is gone", kBound, [&] { return !rules().contains("proto 183"); }));
 }
 
+TEST_F(Standalone, D22_cleanup_removes_all_of_ours_and_nothing_else) {
+  const auto ip = [&](std::vector<std::string> arguments) {
+    const auto done = testbed::run({.arguments = std::move(arguments), .network = host_->network()}, 10s);
+    EXPECT_TRUE(done && done->exit.ok());
+  };
+  ip({"ip", "rule", "add", "from", "10.96.23.17", "lookup", "100", "priority",
+      "1000"});  // Somebody else's, and a twin.
+  const std::string before = rules();
+  ASSERT_TRUE(start({"--once"}).wait_exit(kBound));
+  ASSERT_NE(rules(), before);
+  ip({IPRULE_AGENT, "cleanup"});
+  EXPECT_EQ(rules(), before);
+  ip({IPRULE_AGENT, "cleanup"});  // Nothing to do is no failure.
+}
+
 TEST_F(Standalone, stopping_changes_nothing) {
   testbed::Process& agent = start();
   ASSERT_TRUE(rule_looks_up(100));

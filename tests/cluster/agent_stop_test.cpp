@@ -1,0 +1,104 @@
+// When an agent's rules stay after it, and when they go.
+#include <csignal>
+
+#include <gmock/gmock.h>
+
+#include "agent_on_node.h"
+
+namespace cluster_test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class AgentStop : public AgentOnNode {
+ protected:
+  void SetUp() override {
+    AgentOnNode::SetUp();
+    ip({"rule", "add", "from", "10.9.9.9", "lookup", "100", "priority", "1000"});  // Somebody else's.
+    before_ = rules();
+    ask_for_report("t");
+    select("zone: a");
+    publish(config("iprc-10-96-1-50", "10.96.1.50"));
+    start_agent();
+    ASSERT_TRUE(rule_appears("10.96.1.50"));
+    ASSERT_TRUE(becomes_reported(".counts.rules", "1"));
+  }
+
+  void select(const std::string& labels) {
+    apply(
+        fmt::format("apiVersion: {}\nkind: Agent\nmetadata: {{name: agent, namespace: default}}\n"
+                    "spec: {{nodeSelector: {{{}}}}}\n",
+                    api::kApiVersion, labels));
+  }
+
+  void stop() {
+    agent_->signal(SIGTERM);
+    const auto ended = agent_->wait_exit(kBound);
+    ASSERT_TRUE(ended) << ended.error().message();
+    EXPECT_TRUE(ended->ok()) << ended->text();
+  }
+
+  std::string before_;
+};
+
+TEST_F(AgentStop, S24_a_stop_alone_changes_nothing) {
+  const std::string during = rules();
+  stop();
+  EXPECT_EQ(rules(), during);
+  EXPECT_EQ(reported(".holdsNothing"), "");
+}
+
+TEST_F(AgentStop, D22_without_an_agent_the_rules_go_and_the_report_says_so) {
+  kubectl({"delete", "agents", "agent"});
+  stop();
+  EXPECT_EQ(rules(), before_) << "the foreign rule included";
+  EXPECT_EQ(reported(".holdsNothing"), "true");
+}
+
+TEST_F(AgentStop, D21_a_node_that_is_no_longer_selected_is_cleaned) {
+  select("zone: b");
+  stop();
+  EXPECT_EQ(rules(), before_);
+}
+
+TEST_F(AgentStop, S24_without_an_answer_everything_stays) {
+  cluster_.api_server().freeze();
+  stop();
+  cluster_.api_server().thaw();
+  EXPECT_THAT(rules(), HasSubstr(line("10.96.1.50")));
+}
+
+TEST_F(AgentStop, S24_rights_taken_away_are_no_order) {
+  kubectl({"delete", "clusterrolebinding", "edge-agent"});
+  agent_->signal(SIGTERM);
+  ASSERT_TRUE(agent_->wait_exit(kBound));
+  EXPECT_THAT(rules(), HasSubstr(line("10.96.1.50")));
+  kubectl({"create", "clusterrolebinding", "edge-agent", "--clusterrole=agent-role",
+           "--serviceaccount=default:edge-agent"});
+}
+
+class VanishedObject : public AgentOnNode {};
+
+TEST_F(VanishedObject, D5_made_anew_it_leaves_no_gap_and_gone_for_good_its_rule_goes) {
+  publish(config("iprc-10-96-1-50", "10.96.1.50"));
+  start_agent();
+  ASSERT_TRUE(rule_appears("10.96.1.50"));
+  auto monitor = node_->start({.arguments = {"ip", "monitor", "rule"}});
+  ASSERT_TRUE(monitor) << monitor.error().message();
+
+  kubectl({"replace", "--force", "-f", "-"}, [&] {
+    auto object = config("iprc-10-96-1-50", "10.96.1.50");
+    object.meta.annotations.set(api::kSpecHash, api::spec_hash(object.spec));
+    return api::encode(object);
+  }());
+  publish(config("iprc-10-96-1-51", "10.96.1.51"));
+  ASSERT_TRUE(rule_appears("10.96.1.51")) << "the agent has seen all of that";
+  EXPECT_THAT((*monitor)->output(), Not(HasSubstr("Deleted")));
+
+  kubectl({"delete", "ipruleconfig", "iprc-10-96-1-50"});
+  EXPECT_TRUE(rule_goes("10.96.1.50"));
+}
+
+}  // namespace
+}  // namespace cluster_test
