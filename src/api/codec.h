@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "api/int_or_string.h"
 #include "api/quantities.h"
 #include "base/result.h"
 #include "json/reader.h"
@@ -110,6 +111,11 @@ class Decoder {
     }
     return {};
   }
+  static base::Status read(const json::Value& value, IntOrString& field) {
+    const auto text = value.string();
+    field.text = text ? std::string(*text) : std::to_string(TRY(value.integer<std::int64_t>()));
+    return {};
+  }
   template <Named T>
   static base::Status read(const json::Value& value, T& field) {
     constexpr auto kNames = names(T());
@@ -175,6 +181,10 @@ class Encoder {
     out_.put(key, name_of(field));
   }
   void write(std::string_view key, const meta::Time& field) { out_.put(key, meta::format_time(field)); }
+  void write(std::string_view key, const IntOrString& field) {
+    const bool is_number = !field.text.empty() && field.text.find_first_not_of("0123456789") == std::string::npos;
+    is_number ? out_.put_json(key, field.text) : out_.put(key, field.text);
+  }
   void write(std::string_view key, const Quantities& field) { write(key, field.amounts); }
   void write(std::string_view key, const meta::Labels& field) {
     out_.object(key, [&](json::Object& entries) { field.encode(entries); });
