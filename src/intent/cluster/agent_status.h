@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "api/agent.h"
+#include "api/daemon_set.h"
+#include "meta/time.h"
+
+namespace intent {
+
+// What stands in the way of the agents, besides the figures of their DaemonSet. The messages come from whoever refused.
+struct RolloutFacts {
+  std::optional<std::string> not_prepared;  // We may not work in the Agent's namespace; the commands that change that.
+  std::optional<std::string> foreign_set;   // There is a DaemonSet of that name that is not ours: whose it is.
+  std::optional<std::string> not_allowed;   // A policy refuses the template.
+  std::optional<std::string> invalid;       // The server cannot accept the template.
+  bool account_missing = false;
+  std::optional<std::string> pods_forbidden;
+  std::optional<std::string> image_error;
+};
+
+// The status of the Agent that counts; `set` as it is now, or nullptr. Equal to the present one if there is nothing to
+// say: transition times change with the condition's status only.
+api::Agent::Status active_status(const api::Agent& agent, const api::DaemonSet* set, const RolloutFacts& facts,
+                                 meta::Time now);
+
+// The status of any other; `active` is the one that counts.
+api::Agent::Status inactive_status(const api::Agent& agent, const api::Agent* active, meta::Time now);
+
+// Whether every node that should runs the present template, ready.
+bool all_ready(const api::DaemonSet& set);
+
+}  // namespace intent

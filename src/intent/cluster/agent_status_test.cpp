@@ -1,0 +1,120 @@
+#include "intent/cluster/agent_status.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace intent {
+namespace {
+
+using namespace std::chrono_literals;
+using api::Agent;
+using api::DaemonSet;
+using testing::HasSubstr;
+
+constexpr meta::Time kNow{1000s};
+constexpr meta::Time kLater{2000s};
+
+Agent agent() {
+  Agent out;
+  out.meta.name = "agent";
+  out.meta.ns = "system";
+  out.meta.generation = 3;
+  return out;
+}
+
+DaemonSet rolled_out(int nodes) {
+  DaemonSet out;
+  out.meta.generation = 2;
+  out.status = {.observed_generation = 2, .desired = nodes, .current = nodes, .ready = nodes, .updated = nodes};
+  return out;
+}
+
+std::string reason(const Agent::Status& status) {
+  return status.conditions.at(0).reason;
+}
+std::string message(const Agent::Status& status) {
+  return status.conditions.at(0).message;
+}
+
+TEST(AgentStatus, a_finished_rollout_is_ready_and_its_figures_are_copied) {
+  const DaemonSet set = rolled_out(3);
+  const auto status = active_status(agent(), &set, {}, kNow);
+  EXPECT_EQ(reason(status), "AllReady");
+  EXPECT_EQ(message(status), "All 3 pods ready");
+  EXPECT_EQ(status.conditions.at(0).status, meta::Truth::yes);
+  EXPECT_EQ(status.conditions.at(0).observed_generation, 3);
+  EXPECT_EQ(status.observed_generation, 3);
+  EXPECT_EQ(status.desired, 3);
+  EXPECT_EQ(status.ready, 3);
+}
+
+TEST(AgentStatus, D37_says_the_same_again_without_a_change) {
+  Agent one = agent();
+  DaemonSet set = rolled_out(3);
+  one.status = active_status(one, &set, {}, kNow);
+  EXPECT_EQ(active_status(one, &set, {}, kLater), one.status);
+  set.status.ready = 2;
+  const auto worse = active_status(one, &set, {}, kLater);
+  EXPECT_EQ(worse.conditions.at(0).last_transition, kLater);
+  one.status = worse;
+  set.status.ready = 1;
+  EXPECT_EQ(active_status(one, &set, {}, kLater + 1s).conditions.at(0).last_transition, kLater) << "still not ready";
+}
+
+TEST(AgentStatus, D39_not_ready_before_the_last_node_runs_the_new_template) {
+  DaemonSet set = rolled_out(3);
+  set.status.updated = 2;
+  EXPECT_EQ(reason(active_status(agent(), &set, {}, kNow)), "Progressing");
+  EXPECT_EQ(message(active_status(agent(), &set, {}, kNow)), "Desired=3 Current=3 Ready=3 Updated=2");
+  set = rolled_out(3);
+  set.meta.generation = 3;
+  EXPECT_EQ(reason(active_status(agent(), &set, {}, kNow)), "Progressing") << "figures of the generation before";
+  EXPECT_EQ(reason(active_status(agent(), nullptr, {}, kNow)), "Progressing");
+}
+
+TEST(AgentStatus, D39_no_node_to_run_on_is_said) {
+  Agent one = agent();
+  one.spec.node_selector = {{"role", "edge"}};
+  DaemonSet set = rolled_out(0);
+  EXPECT_EQ(reason(active_status(one, &set, {}, kNow)), "NoMatchingNodes");
+  EXPECT_THAT(message(active_status(one, &set, {}, kNow)), HasSubstr("role=edge"));
+  set.status.observed_generation = 1;
+  EXPECT_EQ(reason(active_status(one, &set, {}, kNow)), "Progressing") << "not counted yet";
+}
+
+TEST(AgentStatus, the_first_obstacle_counts_and_its_message_says_what_to_do) {
+  DaemonSet set = rolled_out(3);
+  set.status.ready = 0;
+  RolloutFacts facts{.image_error = "n1: ImagePullBackOff"};
+  EXPECT_EQ(reason(active_status(agent(), &set, facts, kNow)), "ImagePullError");
+  facts.pods_forbidden = R"(pods "x" is forbidden: violates PodSecurity "baseline:latest")";
+  EXPECT_EQ(reason(active_status(agent(), &set, facts, kNow)), "PodsForbidden");
+  EXPECT_THAT(message(active_status(agent(), &set, facts, kNow)),
+              HasSubstr("kubectl label namespace system pod-security.kubernetes.io/enforce=privileged"));
+  facts.account_missing = true;
+  EXPECT_EQ(reason(active_status(agent(), &set, facts, kNow)), "ServiceAccountMissing");
+  EXPECT_THAT(message(active_status(agent(), &set, facts, kNow)),
+              HasSubstr("kubectl create serviceaccount iprule-agent -n system"));
+  facts.invalid = "spec.tolerations[0].operator: unsupported";
+  EXPECT_EQ(reason(active_status(agent(), &set, facts, kNow)), "InvalidSpec");
+  facts.not_allowed = "denied request: image";
+  EXPECT_EQ(reason(active_status(agent(), &set, facts, kNow)), "ImageNotAllowed");
+  facts.foreign_set = "Deployment x";
+  EXPECT_EQ(reason(active_status(agent(), &set, facts, kNow)), "NameTaken");
+  facts.not_prepared = "kubectl create ...";
+  EXPECT_EQ(reason(active_status(agent(), &set, facts, kNow)), "NamespaceNotPrepared");
+}
+
+TEST(AgentStatus, D42_an_agent_that_does_not_count_names_the_one_that_does) {
+  Agent other = agent();
+  other.meta.ns = "elsewhere";
+  const Agent active = agent();
+  const auto status = inactive_status(other, &active, kNow);
+  EXPECT_EQ(reason(status), "InactiveInstance");
+  EXPECT_THAT(message(status), HasSubstr("system/agent"));
+  other.meta.name = "mine";
+  EXPECT_EQ(reason(inactive_status(other, &active, kNow)), "InvalidName");
+}
+
+}  // namespace
+}  // namespace intent
