@@ -88,6 +88,7 @@ struct Client::Parts {
 
   const Config config;
   const Actor actor;
+  CallObserver observer;
   http::Client http;
   const std::unique_ptr<Credentials> credentials;
   std::mutex mutex;  // For what follows.
@@ -114,6 +115,10 @@ base::Result<std::unique_ptr<Client>> Client::connect(const Config& config, Acto
 
 Client::Client(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Client::~Client() = default;
+
+void Client::observe_calls(CallObserver observer) {
+  parts_->observer = std::move(observer);
+}
 
 Result<std::string> Client::get(const Resource& resource, const Key& key, const Limit& limit) {
   return body(kube::get(resource, key), limit);
@@ -156,10 +161,10 @@ Result<http::Stream> Client::watch(const Resource& resource, const WatchRequest&
   TRY(wait_turn(limit));
   http::Request asked = address(kube::watch(resource, request));
   const std::string token = authorize(asked);
-  auto stream = TRY(parts_->http.open(asked, limit.deadline, limit.stop));
+  auto stream = TRY(open(asked, limit));
   if (stream.status() == kUnauthorized && parts_->credentials->renew(token)) {
     (void)authorize(asked);
-    stream = TRY(parts_->http.open(std::move(asked), limit.deadline, limit.stop));
+    stream = TRY(open(asked, limit));
   }
   if (stream.status() < kFirstFailure) return stream;
   const http::Response failed{.status = stream.status(), .headers = stream.headers(), .body = read_rest(stream, limit)};
@@ -183,12 +188,24 @@ Result<http::Response> Client::send(http::Request request, const Limit& limit) {
 
 Result<http::Response> Client::attempt(http::Request& request, const Limit& limit) {
   const std::string token = authorize(request);
-  auto response = TRY(parts_->http.send(request, limit.deadline, limit.stop));
+  auto response = TRY(ask(request, limit));
   if (response.status == kUnauthorized && parts_->credentials->renew(token)) {
     (void)authorize(request);
-    response = TRY(parts_->http.send(request, limit.deadline, limit.stop));
+    response = TRY(ask(request, limit));
   }
   return response;
+}
+
+base::Result<http::Response> Client::ask(const http::Request& request, const Limit& limit) {
+  auto response = parts_->http.send(request, limit.deadline, limit.stop);
+  if (parts_->observer) parts_->observer(request.method, response ? response->status : 0);
+  return response;
+}
+
+base::Result<http::Stream> Client::open(const http::Request& request, const Limit& limit) {
+  auto stream = parts_->http.open(request, limit.deadline, limit.stop);
+  if (parts_->observer) parts_->observer(request.method, stream ? stream->status() : 0);
+  return stream;
 }
 
 base::Status Client::wait_turn(const Limit& limit) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -32,6 +33,9 @@ struct Actor {
   std::string field_manager = "ip-rule-operator";
 };
 
+// Told of every call when it is over, on the caller's thread: the method and the answer's code, 0 where none came.
+using CallObserver = std::function<void(std::string_view method, int code)>;
+
 // Calls to one API server from any number of threads, over one connection. Objects are JSON texts in both directions.
 // Calls wait for their turn by `pace`. Two things are repeated here, for the server has done nothing yet: a 401 when
 // the token file has a new token, and, as the deadline allows, a 429 after the time that the server asks for. All
@@ -43,6 +47,8 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
   ~Client();
+
+  void observe_calls(CallObserver observer);  // For metrics; before the first call.
 
   Result<std::string> get(const Resource& resource, const Key& key, const Limit& limit);
   Result<std::string> list(const Resource& resource, const ListRequest& request, const Limit& limit);
@@ -70,6 +76,8 @@ class Client {
   http::Request address(http::Request request) const;  // Below the server's URL, from us.
   std::string authorize(http::Request& request);       // Puts the token in and returns it.
   Result<http::Response> attempt(http::Request& request, const Limit& limit);
+  base::Result<http::Response> ask(const http::Request& request, const Limit& limit);  // Once.
+  base::Result<http::Stream> open(const http::Request& request, const Limit& limit);   // Once.
   base::Status wait_turn(const Limit& limit);
   Result<std::string> body(http::Request request, const Limit& limit);
 
