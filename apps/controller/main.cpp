@@ -130,6 +130,14 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// The newest name first. Without any, the release of the agent that belongs to this controller.
+std::string agent_image() {
+  for (const char* name : {"RELATED_IMAGE_AGENT_IMAGE", "RELATED_IMAGE_IPRULE_AGENT", "AGENT_IMAGE"}) {
+    if (auto image = environment(name); !image.empty()) return image;
+  }
+  return "iprule-agent:v" + std::string(base::version());
+}
+
 base::Status run(const controller::Options& options) {
   runtime::Shutdown shutdown;
   const auto config = TRY(kube::load_config(options.kubeconfig, "", kube::Environment::of_process()));
@@ -142,7 +150,10 @@ base::Status run(const controller::Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  controller::Options options{.ns = environment("POD_NAMESPACE")};
+  controller::Options options;
+  options.ns = environment("POD_NAMESPACE");
+  options.agent_image = agent_image();
+  if (const auto pod = environment("POD_NAME"); !pod.empty()) options.pod = pod;
   ZapFlags zap;
   UnusedFlags unused;
   CLI::App app("Publishes the rules that nodes should have, and runs the agents", "iprule-controller");

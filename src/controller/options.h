@@ -17,6 +17,8 @@ struct Options {
   std::string metrics_cert_key = "tls.key";
 
   bool leader_elect = false;
+  std::string pod = "iprule-controller";  // Who speaks in Events.
+  std::string agent_image;                // Of the agents, where the Agent names none.
   std::string ns;  // Where the controller runs and the Lease is; empty: what the kubeconfig or the pod's account says.
 };
 

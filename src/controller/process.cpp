@@ -5,13 +5,14 @@
 #include <string>
 #include <thread>
 
-#include "base/log.h"
 #include "base/version.h"
+#include "controller/agent_rollout.h"
 #include "controller/job_loop.h"
 #include "controller/listeners.h"
 #include "controller/service_rules.h"
 #include "kube/authorize.h"
 #include "kube/client.h"
+#include "kube/events.h"
 #include "kube/leader.h"
 #include "metrics/process.h"
 #include "metrics/registry.h"
@@ -25,8 +26,16 @@ constexpr const char* kLease = "fed43742.brtrm.dev";
 
 using Work = std::function<void(std::stop_token)>;
 
-base::Result<std::unique_ptr<kube::Client>> connect(const kube::Config& config) {
-  return kube::Client::connect(config, {.user_agent = "iprule-controller/" + std::string(base::version())});
+base::Result<std::unique_ptr<kube::Client>> connect(const kube::Config& config, metrics::Registry& registry) {
+  auto client = TRY(kube::Client::connect(config, {.user_agent = "iprule-controller/" + std::string(base::version())}));
+  client->observe_calls([&registry, host = config.server.authority()](std::string_view method, int code) {
+    registry
+        .counter(
+            "rest_client_requests_total", "Calls to the API server.",
+            {{"code", code == 0 ? "<error>" : std::to_string(code)}, {"host", host}, {"method", std::string(method)}})
+        .add();
+  });
+  return client;
 }
 
 // Works while the lease is held. The lease is given up only when nothing of ours writes any more, so that the next
@@ -51,25 +60,35 @@ base::Status lead(kube::Leader& leader, const Work& work, std::stop_token stop) 
 }  // namespace
 
 base::Status run(const Options& options, const kube::Config& config, std::stop_token stop) {
-  const auto client = TRY(connect(config));
-  const auto lease_client = TRY(connect(config));  // A renewal does not queue up behind other calls.
-
   metrics::Registry registry;
   metrics::add_process(registry);
   metrics::add_build_info(registry);
+  const auto client = TRY(connect(config, registry));
+  const auto lease_client = TRY(connect(config, registry));  // A renewal does not queue up behind other calls.
+  const std::string home = options.ns.empty() ? config.ns : options.ns;
+  kube::Events events(*client, {.controller = "ip-rule-operator", .instance = options.pod});
 
   ServiceRules service_rules(*client, {.ns = options.ns.empty() ? config.ns : options.ns});
   JobLoop rules_loop(
       {.controller = "ipRule", .old = "iprule"}, service_rules.changed(),
       [&](std::stop_token end) { return service_rules.reconcile(std::move(end)); }, registry);
-  const Work work = [&](std::stop_token end) { rules_loop.run(std::move(end)); };
+  AgentRollout rollout(*client, {.home = home, .image = options.agent_image}, events, registry);
+  JobLoop rollout_loop(
+      {.controller = "agent", .old = "agent"}, rollout.changed(),
+      [&](std::stop_token end) { return rollout.reconcile(std::move(end)); }, registry);
+  const Work work = [&](std::stop_token end) {
+    const std::jthread agents([&] { rollout_loop.run(end); });
+    rules_loop.run(end);
+  };
 
   runtime::Health live;
   rules_loop.add_to(live);
+  rollout_loop.add_to(live);
   runtime::Health ready;
   ready.add("service rules", [&] { return service_rules.waiting_for(); });
+  ready.add("agents", [&] { return rollout.waiting_for(); });
 
-  kube::Leader leader(*lease_client, {.ns = options.ns.empty() ? config.ns : options.ns, .name = kLease});
+  kube::Leader leader(*lease_client, {.ns = home, .name = kLease});
   if (options.leader_elect) {
     const auto leading =
         registry.gauge("leader_election_master_status", "1 while this process leads.", {{"name", kLease}});

@@ -16,7 +16,11 @@ auto must(T result) {
 }
 
 std::unique_ptr<testbed::Cluster> start() {
-  auto cluster = must(testbed::Cluster::start({.controller_manager = true, .scheduler = true}));
+  // Nodes are mere objects here: nobody is to declare them dead because no kubelet speaks for them.
+  auto cluster =
+      must(testbed::Cluster::start({.controller_manager = true,
+                                    .scheduler = true,
+                                    .controller_manager_flags = {"--controllers=*,-node-lifecycle-controller"}}));
   const std::string source = IPRULE_SOURCE_DIR;
   must(cluster->kubectl({"apply", "-k", source + "/config/default"}));
   must(cluster->kubectl({"wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"}));
@@ -40,6 +44,16 @@ std::string kubectl(std::vector<std::string> arguments, std::string input) {
   const auto output = cluster().kubectl(std::move(arguments), std::move(input));
   EXPECT_TRUE(output) << output.error().message();
   return output.value_or("");
+}
+
+void add_node(const std::string& name) {
+  kubectl(
+      {"create", "-f", "-"},
+      fmt::format("apiVersion: v1\nkind: Node\nmetadata: {{name: {0}, labels: {{kubernetes.io/os: linux}}}}\n", name));
+  kubectl({"taint", "node", name, "node.kubernetes.io/not-ready:NoSchedule-"});
+  kubectl({"patch", "node", name, "--subresource=status", "--type=merge", "-p",
+           R"({"status":{"allocatable":{"cpu":"4","memory":"8Gi","pods":"110"},
+                         "conditions":[{"type":"Ready","status":"True"}]}})"});
 }
 
 testbed::Answer Controller::probe(const std::string& path) const {

@@ -23,6 +23,9 @@ std::filesystem::path kubeconfig(const std::string& account);
 // What kubectl prints; a failure of the test if it fails.
 std::string kubectl(std::vector<std::string> arguments, std::string input = {});
 
+// A Node that pods can be bound to; nothing runs on it.
+void add_node(const std::string& name);
+
 // A controller under test, its two listeners plain and on ports of its own.
 struct Controller {
   testbed::Process process;

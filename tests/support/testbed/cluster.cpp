@@ -115,7 +115,7 @@ base::Result<std::unique_ptr<Cluster>> Cluster::start(ClusterOptions options) {
   TRY(etcd.start());
   TRY(api_server.start());  // It waits for etcd by itself.
   TRY(api_server.wait_ready());
-  if (options.controller_manager) TRY(cluster->add_controller_manager().restart());
+  if (options.controller_manager) TRY(cluster->add_controller_manager(options.controller_manager_flags).restart());
   if (options.scheduler) TRY(cluster->add_scheduler().restart());
 
   cluster->printer_ = new LogPrinter(*cluster);
@@ -203,21 +203,27 @@ Part& Cluster::add_api_server_part(std::string name, std::uint16_t port, const s
   return add_part(std::move(name), std::move(flags), [this, port] { return api_ready(port); });
 }
 
-Part& Cluster::add_controller_manager() {
+Part& Cluster::add_controller_manager(const std::vector<std::string>& more_flags) {
   const std::uint16_t port = free_port();
   const std::string access = admin_kubeconfig_.native();
-  return add_part(
-      "kube-controller-manager",
-      {"--kubeconfig=" + access, "--authentication-kubeconfig=" + access, "--authorization-kubeconfig=" + access,
-       fmt::format("--secure-port={}", port), "--bind-address=127.0.0.1", "--tls-cert-file=" + file("server.crt"),
-       "--tls-private-key-file=" + file("server.key"),
-       "--service-account-private-key-file=" + file("service-accounts.key"), "--root-ca-file=" + file("ca.crt"),
-       "--use-service-account-credentials", "--leader-elect=false", "--node-monitor-period=1s",
-       "--node-monitor-grace-period=8s"},
-      [this, port] {
-        const auto health = ask(endpoint_of(port), "/healthz");
-        return health && health->status == 200;
-      });
+  std::vector<std::string> flags{"--kubeconfig=" + access,
+                                 "--authentication-kubeconfig=" + access,
+                                 "--authorization-kubeconfig=" + access,
+                                 fmt::format("--secure-port={}", port),
+                                 "--bind-address=127.0.0.1",
+                                 "--tls-cert-file=" + file("server.crt"),
+                                 "--tls-private-key-file=" + file("server.key"),
+                                 "--service-account-private-key-file=" + file("service-accounts.key"),
+                                 "--root-ca-file=" + file("ca.crt"),
+                                 "--use-service-account-credentials",
+                                 "--leader-elect=false",
+                                 "--node-monitor-period=1s",
+                                 "--node-monitor-grace-period=8s"};
+  std::ranges::copy(more_flags, std::back_inserter(flags));
+  return add_part("kube-controller-manager", std::move(flags), [this, port] {
+    const auto health = ask(endpoint_of(port), "/healthz");
+    return health && health->status == 200;
+  });
 }
 
 Part& Cluster::add_scheduler() {

@@ -21,6 +21,7 @@ struct ClusterOptions {
   bool controller_manager = false;  // Garbage collection, service accounts of new namespaces, DaemonSets.
   bool scheduler = false;
   std::vector<std::string> api_server_flags = {};
+  std::vector<std::string> controller_manager_flags = {};
 };
 
 // Who a client is: a client certificate or a bearer token.
@@ -94,7 +95,7 @@ class Cluster {
   Part& add_part(std::string name, std::vector<std::string> flags, std::function<bool()> ready);
   Part& add_etcd();
   Part& add_api_server_part(std::string name, std::uint16_t port, const std::vector<std::string>& more_flags);
-  Part& add_controller_manager();
+  Part& add_controller_manager(const std::vector<std::string>& more_flags);
   Part& add_scheduler();
   Endpoint endpoint_of(std::uint16_t port) const;
   std::string url_of(std::uint16_t port) const;
