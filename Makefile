@@ -77,7 +77,8 @@ test-unit test-kernel test-api test-cluster: test-%: setup-test
 .PHONY: bench
 bench: setup-test ## Print what we promise about speed, peers beside us; BENCH=kernel: one group
 	@$(call build,release,bench)
-	IPRULE_KUBERNETES=$$(.ci/kubernetes) build/release/bench/bench $(BENCH)
+	@CGO_ENABLED=0 go build -C bench/peer -mod=readonly -trimpath -o ../../build/bench/peer .
+	IPRULE_PEER=$(CURDIR)/build/bench/peer IPRULE_KUBERNETES=$$(.ci/kubernetes) build/release/bench/bench $(BENCH)
 
 ##@ Check and generate
 

@@ -1,5 +1,6 @@
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <linux/fib_rules.h>
@@ -13,6 +14,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "bench/measure.h"
+#include "bench/peer.h"
 #include "bench/samples.h"
 #include "kernel/engine.h"
 #include "lab/process.h"
@@ -137,6 +139,15 @@ base::Result<double> ip_batch(const state::NetState& desired) {
   });
 }
 
+// The library of the old project's agent.
+base::Result<double> netlink_library(const state::NetState& desired) {
+  TRY(fresh_namespace());
+  const std::string program = TRY(peer_program());
+  const auto done = TRY(lab::run({.arguments = {program, "rules", std::to_string(desired.rules.size())}}, 120s));
+  if (!done.exit.ok()) return base::fail(base::Fault::unavailable, done.errors);
+  return std::strtod(done.output.c_str(), nullptr);
+}
+
 base::Result<double> raw_dump(const state::NetState& desired) {
   TRY(raw_adds(desired));
   const base::Fd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
@@ -173,13 +184,19 @@ base::Result<double> raw_dump(const state::NetState& desired) {
 
 Group kernel_group() {
   const state::NetState desired = many_rules(10'000);
+  const state::NetState fewer = many_rules(2'000);
   return {.name = "kernel",
           .promises = {{.name = "10,000 rules of one priority, from nothing",
                         .ours = [desired] { return ours(desired); },
                         .peer = Contender{"ip -batch", [desired] { return ip_batch(desired); }},
                         .limit = Contender{"raw netlink", [desired] { return raw_adds(desired); }},
                         .budget = 1.3},
-                       {.name = "the same with nothing to do",
+                       {.name = "2,000 rules of one priority, from nothing",
+                        .ours = [fewer] { return ours(fewer); },
+                        .peer = Contender{"vishvananda", [fewer] { return netlink_library(fewer); }},
+                        .limit = Contender{"raw netlink", [fewer] { return raw_adds(fewer); }},
+                        .budget = 1.3},
+                       {.name = "10,000 rules with nothing to do",
                         .ours = [desired] { return ours_again(desired); },
                         .limit = Contender{"raw dump", [desired] { return raw_dump(desired); }},
                         .budget = 1.5}}};

@@ -6,11 +6,6 @@
 namespace bench {
 namespace {
 
-double median(std::vector<double> times) {
-  std::ranges::sort(times);
-  return times[times.size() / 2];
-}
-
 // The slope of the straight line nearest to the points in a plot with logarithmic axes.
 double fitted_exponent(const std::vector<std::uint32_t>& sizes, const std::vector<double>& times) {
   const auto count = static_cast<double>(sizes.size());
@@ -27,6 +22,11 @@ double fitted_exponent(const std::vector<std::uint32_t>& sizes, const std::vecto
 }
 
 }  // namespace
+
+double median(std::vector<double> times) {
+  std::ranges::sort(times);
+  return times[times.size() / 2];
+}
 
 base::Result<Line> measure(const Promise& promise) {
   std::vector<double> ours;

@@ -55,6 +55,7 @@ struct Group {
 Group decode_group();
 Group plan_group();
 Group kernel_group();
+Group kube_group();
 Group service_rules_group();
 
 struct Line {
@@ -80,6 +81,8 @@ struct GrowthLine {
   double expected = 0;
   double exponent = 0;  // Of the curve through these points.
 };
+
+double median(std::vector<double> times);
 
 // Interleaves all contenders round by round, so that what else the machine does hits them alike.
 base::Result<Line> measure(const Promise& promise);

@@ -19,17 +19,17 @@ std::string milliseconds(double time) {
   return quantity(time, "ms");
 }
 
-std::string beside(const std::string& name, double time) {
-  return name.empty() ? std::string("-") : fmt::format("{} {}", name, milliseconds(time));
+std::string beside(const std::string& name, double value, const std::string& unit) {
+  return name.empty() ? std::string("-") : fmt::format("{} {}", name, quantity(value, unit));
 }
 
 void append_line(std::string& out, const std::string& group, const Line& line) {
   const bool is_ratio = !line.limit.empty();
-  out += fmt::format("{:60}{:>12}{:>24}{:>24}{:>9}{:>12}  {}\n", fmt::format("{}: {}", group, line.name),
-                     quantity(line.ours, line.unit), beside(line.peer, line.peer_time),
-                     beside(line.limit, line.limit_time), is_ratio ? fmt::format("{:.2f}", line.measure) : "-",
-                     is_ratio ? fmt::format("{:.2f}", line.budget) : quantity(line.budget, line.unit),
-                     line.kept() ? "ok" : "short");
+  out += fmt::format(
+      "{:60}{:>12}{:>24}{:>24}{:>9}{:>12}  {}\n", fmt::format("{}: {}", group, line.name),
+      quantity(line.ours, line.unit), beside(line.peer, line.peer_time, line.unit),
+      beside(line.limit, line.limit_time, line.unit), is_ratio ? fmt::format("{:.2f}", line.measure) : "-",
+      is_ratio ? fmt::format("{:.2f}", line.budget) : quantity(line.budget, line.unit), line.kept() ? "ok" : "short");
 }
 
 void append_growth(std::string& out, const std::string& group, const GrowthLine& line) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "bench/resident.h"
 #include "kernel/netlink/events.h"
 #include "kube/client.h"
 #include "lab/world.h"
@@ -31,8 +32,8 @@ class Site {
   // Milliseconds from the removal of one of our rules by somebody else to its return.
   base::Result<double> repair();
 
-  double agent_mebibytes() const { return resident(agent_->pid()); }
-  double controller_mebibytes() const { return resident(controller_->pid()); }
+  double agent_mebibytes() const { return resident_mebibytes(agent_->pid()); }
+  double controller_mebibytes() const { return resident_mebibytes(controller_->pid()); }
 
  private:
   Site() = default;
@@ -40,7 +41,6 @@ class Site {
   base::Result<std::string> create_service(std::uint32_t i);  // Its ClusterIP.
   base::Status give_address(std::uint32_t i);
   base::Status await_rules(std::vector<std::string> sources);
-  static double resident(pid_t process);
 
   std::unique_ptr<testbed::Cluster> cluster_;
   std::unique_ptr<kube::Client> client_;

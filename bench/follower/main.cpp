@@ -1,0 +1,101 @@
+// follower KUBECONFIG EVENTS: follows all Services as the controller does and says how that went; the twin of
+// bench/peer's `watch`, which does it with client-go.
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <sys/resource.h>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "api/service.h"
+#include "kube/client.h"
+#include "kube/config.h"
+#include "kube/reflector.h"
+#include "runtime/shutdown.h"
+#include "runtime/signal.h"
+
+namespace {
+
+using Milliseconds = std::chrono::duration<double, std::milli>;
+
+struct Stamped {
+  api::Service service;
+  std::int64_t at = 0;  // The instant at which the bench wrote it, in nanoseconds since the epoch.
+};
+
+base::Result<Stamped> decode(const json::Value& object) {
+  Stamped out{.service = TRY(api::decode_service(object))};
+  const auto at = TRY(object["metadata"]["annotations"]["bench/at"].string_or(""));
+  out.at = std::strtoll(std::string(at).c_str(), nullptr, 10);
+  return out;
+}
+
+double processor_milliseconds() {
+  rusage usage{};
+  (void)::getrusage(RUSAGE_SELF, &usage);
+  const auto of = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_usec) / 1e3;
+  };
+  return of(usage.ru_utime) + of(usage.ru_stime);
+}
+
+// The latencies of what is newer than `newest`, which moves on.
+void note_news(const kube::View<Stamped>& view, std::int64_t& newest, std::vector<double>& latencies) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  std::int64_t seen = newest;
+  for (const auto& object : view.objects) {
+    const std::int64_t at = object->value.at;
+    if (at <= newest) continue;
+    latencies.push_back(Milliseconds(now - std::chrono::nanoseconds(at)).count());
+    seen = std::max(seen, at);
+  }
+  newest = seen;
+}
+
+base::Status follow(const std::string& kubeconfig, std::size_t events, std::stop_token stop) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto config = TRY(kube::load_config(kubeconfig, "", {}));
+  const auto client = TRY(kube::Client::connect(config));
+  runtime::Signal changed;
+  kube::Reflector<Stamped> services(*client, {"", "v1", "services", true}, decode, changed);
+  while (!services.latest()->complete && !stop.stop_requested()) {
+    (void)changed.wait(stop, std::chrono::steady_clock::now() + std::chrono::seconds(1));
+  }
+  fmt::print("synced {}\nprocessor {}\n", Milliseconds(std::chrono::steady_clock::now() - start).count(),
+             processor_milliseconds());
+  std::fflush(stdout);
+
+  const double before = processor_milliseconds();
+  std::int64_t newest = 0;
+  std::vector<double> latencies;
+  while (latencies.size() < events && !stop.stop_requested()) {
+    (void)changed.wait(stop, std::chrono::steady_clock::now() + std::chrono::seconds(1));
+    note_news(*services.latest(), newest, latencies);
+  }
+  const double used = processor_milliseconds() - before;
+  std::ranges::sort(latencies);
+  if (!latencies.empty()) {
+    fmt::print("events {} {} {}\n", latencies[latencies.size() / 2], latencies[latencies.size() * 99 / 100],
+               used / static_cast<double>(latencies.size()));
+    std::fflush(stdout);
+  }
+  while (!stop.stop_requested()) (void)changed.wait(stop, std::chrono::steady_clock::now() + std::chrono::seconds(1));
+  return {};
+}
+
+}  // namespace
+
+int main(int count, char** argv) {
+  if (count != 3) {
+    fmt::print(stderr, "usage: follower KUBECONFIG EVENTS\n");
+    return 2;
+  }
+  runtime::Shutdown shutdown;
+  const auto done = follow(argv[1], std::strtoull(argv[2], nullptr, 10), shutdown.token());
+  if (!done) fmt::print(stderr, "follower: {}\n", done.error().message());
+  return done ? 0 : 1;
+}

@@ -1,0 +1,177 @@
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "bench/measure.h"
+#include "bench/peer.h"
+#include "bench/resident.h"
+#include "kube/client.h"
+#include "lab/process.h"
+#include "testbed/cluster.h"
+
+namespace bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t kServices = 10'000;
+constexpr int kEvents = 1'000;
+constexpr int kRounds = 5;
+constexpr auto kPatience = 180s;
+
+const kube::Resource kResource{"", "v1", "services", true};
+
+// What one of the two had to say.
+struct Story {
+  double synced = 0;
+  double sync_processor = 0;
+  double p50 = 0;
+  double p99 = 0;
+  double processor = 0;  // Per event.
+  double resident = 0;
+};
+
+base::Result<std::string> line_of(lab::Process& process, std::string_view word) {
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  for (;;) {
+    const std::string said = process.output();
+    const auto at = said.find(word);
+    if (at != std::string::npos && said.find('\n', at) != std::string::npos) {
+      return said.substr(at + word.size(), said.find('\n', at) - at - word.size());
+    }
+    if (std::chrono::steady_clock::now() > until || !process.running()) {
+      return base::fail(base::Fault::timeout, fmt::format("never said \"{}\": {}", word, process.errors()));
+    }
+    std::this_thread::sleep_for(5ms);
+  }
+}
+
+// A control plane with many Services, and both followers on it at the same time: what else happens hits them alike.
+class Contest {
+ public:
+  base::Status run() {
+    cluster_ = TRY(testbed::Cluster::start());
+    const auto config = TRY(kube::from_kubeconfig({cluster_->admin_kubeconfig()}, ""));
+    client_ = TRY(kube::Client::connect(config, {.user_agent = "bench"}, {.rate = 10'000, .burst = 10'000}));
+    TRY(create_services());
+    const std::string access = cluster_->admin_kubeconfig().native();
+    const std::string events = std::to_string(kEvents);
+    const std::string peer = TRY(peer_program());
+    const lab::Command our_command{.arguments = {FOLLOWER, access, events}};
+    const lab::Command their_command{.arguments = {peer, "watch", access, events}};
+    // In turns and one at a time, so that neither waits for the other's answer or finds a server that it has warmed.
+    std::vector<double> our_times;
+    std::vector<double> their_times;
+    for (int round = 0; round < kRounds; ++round) {
+      our_times.push_back(TRY(time_to_sync(our_command)));
+      their_times.push_back(TRY(time_to_sync(their_command)));
+    }
+    ours_.synced = median(our_times);
+    theirs_.synced = median(their_times);
+
+    auto ours = TRY(lab::Process::start(our_command));
+    ours_.sync_processor = TRY(number(ours, "processor "));
+    auto theirs = TRY(lab::Process::start(their_command));
+    theirs_.sync_processor = TRY(number(theirs, "processor "));
+    TRY(touch_services());
+    TRY(finish(ours, ours_));
+    TRY(finish(theirs, theirs_));
+    return {};
+  }
+  const Story& ours() const { return ours_; }
+  const Story& theirs() const { return theirs_; }
+
+ private:
+  static base::Result<double> time_to_sync(const lab::Command& command) {
+    auto process = TRY(lab::Process::start(command));
+    return number(process, "synced ");
+  }
+  static base::Result<double> number(lab::Process& process, std::string_view word) {
+    return std::strtod(TRY(line_of(process, word)).c_str(), nullptr);
+  }
+  static base::Status finish(lab::Process& process, Story& story) {
+    const std::string line = TRY(line_of(process, "events "));
+    char* rest = nullptr;
+    story.p50 = std::strtod(line.c_str(), &rest);
+    story.p99 = std::strtod(rest, &rest);
+    story.processor = std::strtod(rest, &rest);
+    story.resident = resident_mebibytes(process.pid());
+    return {};
+  }
+
+  base::Status create_services() {
+    std::atomic<std::uint32_t> next = 0;
+    std::atomic<bool> failed = false;
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        for (std::uint32_t i = next++; i < kServices && !failed; i = next++) {
+          const auto made = client_->create(
+              kResource, "default",
+              fmt::format(
+                  R"({{"metadata":{{"name":"web-{}","labels":{{"app":"web","team":"shop"}}}},"spec":{{"clusterIP":"None","ports":[{{"port":80}}],"selector":{{"app":"web"}}}}}})",
+                  i),
+              kube::within(30s));
+          if (!made) failed = true;
+        }
+      });
+    }
+    threads.clear();
+    if (failed) return base::fail(base::Fault::unavailable, "the Services cannot be created");
+    return {};
+  }
+  base::Status touch_services() {
+    for (int i = 0; i < kEvents; ++i) {
+      const auto now = std::chrono::system_clock::now().time_since_epoch();
+      TRY(client_->patch(kResource, {"default", fmt::format("web-{}", i)}, kube::PatchType::merge,
+                         fmt::format(R"({{"metadata":{{"annotations":{{"bench/at":"{}"}}}}}})",
+                                     std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()),
+                         kube::within(30s)));
+    }
+    return {};
+  }
+
+  std::unique_ptr<testbed::Cluster> cluster_;
+  std::unique_ptr<kube::Client> client_;
+  Story ours_;
+  Story theirs_;
+};
+
+}  // namespace
+
+Group kube_group() {
+  struct Shared {
+    std::unique_ptr<Contest> contest;
+    base::Result<Contest*> done() {
+      if (!contest) {
+        contest = std::make_unique<Contest>();
+        TRY(contest->run());
+      }
+      return contest.get();
+    }
+  };
+  const auto shared = std::make_shared<Shared>();
+  const auto line = [shared](std::string name, double Story::* what, double budget, std::string unit) {
+    return Promise{
+        .name = std::move(name),
+        .ours = [shared, what]() -> base::Result<double> { return TRY(shared->done())->ours().*what; },
+        .limit = Contender{"client-go",
+                           [shared, what]() -> base::Result<double> { return TRY(shared->done())->theirs().*what; }},
+        .budget = budget,
+        .rounds = 1,
+        .unit = std::move(unit)};
+  };
+  return {.name = "kube",
+          .promises = {line("10,000 Services, connect to complete", &Story::synced, 1, "ms"),
+                       line("processor time of that", &Story::sync_processor, 0.5, "ms"),
+                       line("resident with 10,000 Services", &Story::resident, 0.25, "MiB"),
+                       line("change to handler, p50", &Story::p50, 1, "ms"),
+                       line("change to handler, p99", &Story::p99, 1, "ms"),
+                       line("processor time per event", &Story::processor, 0.34, "ms")}};
+}
+
+}  // namespace bench
