@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "api/unknown_fields.h"
 #include "base/file.h"
 #include "json/reader.h"
 #include "json/yaml.h"
@@ -31,7 +32,10 @@ base::Status add_object(Manifests& manifests, const json::Value& object) {
     for (const json::Value& item : TRY(object["items"].items())) TRY(add_object(manifests, item));
     return {};
   }
-  if (kind == "IPRule") return add(manifests.rules, TRY(api::decode_iprule(object)), kind);
+  if (kind == "IPRule") {
+    TRY(api::refuse_unknown<api::IPRule::Spec>(object["spec"]));
+    return add(manifests.rules, TRY(api::decode_iprule(object)), kind);
+  }
   if (kind == "Service") return add(manifests.services, TRY(api::decode_service(object)), kind);
   return object["kind"].fail(fmt::format("\"{}\" is not read here; use IPRule or Service", kind));
 }

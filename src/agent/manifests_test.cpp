@@ -49,6 +49,13 @@ TEST(Manifests, an_error_names_file_line_column_and_field) {
   EXPECT_EQ(error_of(std::string(kRule) + "---" + std::string(kRule)), "x.yaml:7:1: IPRule public is there twice");
 }
 
+TEST(Manifests, a_mistyped_field_is_not_taken_for_an_absent_one) {
+  EXPECT_EQ(error_of("kind: IPRule\nmetadata: {name: b}\nspec:\n  cidrs: [10.0.0.0/8]\n  tabel: 100\n"),
+            "x.yaml:5:10: spec.tabel: unknown field; did you mean table?");
+  EXPECT_EQ(error_of("kind: IPRule\nmetadata: {name: b}\nspec:\n  table: 100\n  source: {mode: [Reply]}\n"),
+            "x.yaml:5:12: spec.source.mode: unknown field; did you mean modes?");
+}
+
 TEST(Manifests, a_syntax_error_names_its_place) {
   EXPECT_EQ(error_of("kind: IPRule\nkind: IPRule\n"), "x.yaml:2:1: duplicate key");
 }
