@@ -63,6 +63,14 @@ TEST(Iprulectl, started_as_kubectls_plugin_it_says_what_to_type_there) {
   EXPECT_THAT(run({(folder / "kubectl-iprule").native(), "--help"}).output, HasSubstr("Usage: kubectl iprule"));
 }
 
+TEST(Iprulectl, kubectl_completes_its_words) {
+  testbed::TempFolder folder;
+  std::filesystem::create_symlink(IPRULECTL, folder / "kubectl_complete-iprule");
+  const std::string program = (folder / "kubectl_complete-iprule").native();
+  EXPECT_THAT(run({program, "ver"}).output, testing::MatchesRegex("version\t[^\n]+\n:4\n"));
+  EXPECT_EQ(run({program, "analyze", "-f", ""}).output, ":0\n") << "files";
+}
+
 TEST(Iprulectl, bash_completes_its_words) {
   testbed::TempFolder folder;
   std::filesystem::create_symlink(IPRULECTL, folder / "iprulectl");
