@@ -71,6 +71,9 @@ struct Encode {
     TRY(own(op.object));
     return rtnl::encode_remove(op.object);
   }
+  base::Result<Message> operator()(const plan::ChangeNft&) const {
+    return base::fail(base::Fault::bug, "the nft table is not changed by messages of rtnetlink");
+  }
 
   base::Status own(const auto& object) const {
     if (ownership.owns(object)) return {};
@@ -166,6 +169,7 @@ base::Result<std::vector<Message>> encode(Socket& socket, const plan::Plan& plan
   const rtnl::LinkTable links = TRY(links_for(socket, plan.ops));
   std::vector<Message> out;
   for (const plan::Op& op : plan.ops) {
+    if (std::holds_alternative<plan::ChangeNft>(op)) continue;
     auto messages = encode_op(op, {.ownership = ownership, .links = links});
     if (!messages && messages.error().fault() == base::Fault::absent) continue;
     if (!messages) return std::unexpected(std::move(messages).error());
@@ -178,10 +182,10 @@ std::size_t Outcome::count(Effect effect) const {
   return static_cast<std::size_t>(std::ranges::count(results, effect, &OpResult::effect));
 }
 
-Outcome apply(Socket& socket, const plan::Plan& plan, const plan::Ownership& ownership, std::stop_token stop) {
+Outcome apply(Socket& socket, std::span<const plan::Op> ops, const plan::Ownership& ownership, std::stop_token stop) {
   Outcome out;
-  out.results.reserve(plan.ops.size());
-  std::span<const plan::Op> rest = plan.ops;
+  out.results.reserve(ops.size());
+  std::span<const plan::Op> rest = ops;
   while (!rest.empty()) {
     if (const auto* const link = std::get_if<plan::Add<state::Link>>(&rest.front())) {
       out.results.push_back(judge(rest.front(), make_link(socket, *link, ownership, stop)));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <stop_token>
 #include <vector>
 
@@ -33,11 +34,11 @@ struct Outcome {
 };
 
 // The messages of a plan, without sending them: for the guard, which may have to send them when nobody else can. An
-// operation on a link that does not exist is left out, for it has nothing to act on.
+// operation on a link that does not exist is left out, for it has nothing to act on. Without changes of the nft table.
 base::Result<std::vector<Message>> encode(Socket& socket, const plan::Plan& plan, const plan::Ownership& ownership);
 
 // Sends the operations in order, pipelined. A failed one stays alone: the others are still done. After a stop the rest
-// fail as cancelled. Whatever is not owned is refused here once more, as Fault::bug.
-Outcome apply(Socket& socket, const plan::Plan& plan, const plan::Ownership& ownership, std::stop_token stop);
+// fail as cancelled. Whatever is not owned is refused here once more, as Fault::bug. No changes of the nft table.
+Outcome apply(Socket& socket, std::span<const plan::Op> ops, const plan::Ownership& ownership, std::stop_token stop);
 
 }  // namespace kernel

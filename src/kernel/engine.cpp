@@ -3,7 +3,18 @@
 #include <algorithm>
 #include <iterator>
 
+#include "kernel/nft/lookup.h"
+#include "plan/marking.h"
+
 namespace kernel {
+namespace {
+
+OpResult waiting(const plan::Op& op) {
+  return {.effect = Effect::pending,
+          .status = base::fail(base::Fault::unavailable, plan::text(op) + ": waits for the nft table")};
+}
+
+}  // namespace
 
 base::Result<Engine> Engine::open(plan::Ownership ownership, Reach reach) {
   return Engine(TRY(Socket::open(Bus::route)), std::move(ownership), reach);
@@ -14,11 +25,77 @@ base::Result<state::Observation> Engine::observe(std::stop_token stop, const sta
   for (const state::Route& route : desired.routes) options.tables.push_back(route.table);
   std::ranges::sort(options.tables);
   options.tables.erase(std::ranges::unique(options.tables).begin(), options.tables.end());
-  return kernel::observe(socket_, stop, options);
+  auto seen = TRY(kernel::observe(socket_, stop, options));
+  if (reach_ == Reach::rules) return seen;
+  return with_table(std::move(seen));
+}
+
+base::Result<state::ObservedNft> Engine::observe_table() {
+  if (!table_) table_ = TRY(nft::OwnTable::open());
+  return table_->observe();
+}
+
+// What could not be read makes the whole unverified: nobody may conclude from it that all is as wanted.
+state::Observation Engine::with_table(state::Observation seen) {
+  auto& state = std::visit([](auto& some) -> state::NetState& { return some.state; }, seen);
+  auto table = observe_table();
+  if (table) {
+    state.nft = std::move(table->table);
+    state.nft_strange = std::move(table->strange);
+    return seen;
+  }
+  if (nft::is_missing(table.error())) return seen;  // Without nftables there is no table of ours.
+  state.nft_unknown = table.error().message();
+  return state::Unverified{.state = std::move(state), .reason = "nft: " + table.error().message()};
+}
+
+base::Status Engine::change_table(const state::NftChange& change, std::span<const plan::Op> before,
+                                  const Outcome& outcome) {
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const bool is_missing = outcome.results[i].effect == Effect::failed || outcome.results[i].effect == Effect::pending;
+    if (is_missing && plan::is_needed_before(before[i], change)) {
+      return base::fail(base::Fault::unavailable, "the nft table waits for " + plan::text(before[i]));
+    }
+  }
+  if (!table_) table_ = TRY(nft::OwnTable::open());
+  return table_->apply(change);
+}
+
+Outcome Engine::apply(const plan::Plan& todo, std::stop_token stop) {
+  const auto is_change = [](const plan::Op& op) { return std::holds_alternative<plan::ChangeNft>(op); };
+  const std::span<const plan::Op> ops = todo.ops;
+  const auto before = ops.first(static_cast<std::size_t>(std::ranges::find_if(ops, is_change) - ops.begin()));
+  Outcome out = kernel::apply(socket_, before, ownership_, stop);
+  if (before.size() == ops.size()) return out;
+
+  const state::NftChange& change = *std::get<plan::ChangeNft>(ops[before.size()]).change;
+  auto changed = stop.stop_requested() ? base::fail(base::Fault::cancelled, "stopped before the nft table changed")
+                                       : change_table(change, before, out);
+  const bool is_changed = changed.has_value();
+  out.results.push_back({.effect = is_changed ? Effect::done : Effect::failed, .status = std::move(changed)});
+
+  const auto after = ops.subspan(before.size() + 1);
+  std::vector<plan::Op> free;  // Those that need not wait.
+  std::vector<std::size_t> places;
+  for (const plan::Op& op : after) {
+    const bool waits = !is_changed && plan::must_wait_for(op, change);
+    out.results.push_back(waits ? waiting(op) : OpResult());
+    if (waits) continue;
+    places.push_back(out.results.size() - 1);
+    free.push_back(op);
+  }
+  Outcome rest = kernel::apply(socket_, is_changed ? after : std::span<const plan::Op>(free), ownership_, stop);
+  for (std::size_t i = 0; i < places.size(); ++i) out.results[places[i]] = std::move(rest.results[i]);
+  return out;
 }
 
 base::Result<Engine::Report> Engine::converge(const state::NetState& desired, std::stop_token stop, int rounds) {
-  Report report{.after = TRY(observe(stop, desired))};
+  return converge(TRY(observe(stop, desired)), desired, stop, rounds);
+}
+
+base::Result<Engine::Report> Engine::converge(state::Observation before, const state::NetState& desired,
+                                              std::stop_token stop, int rounds) {
+  Report report{.after = std::move(before)};
   report.left = plan::diff(report.after, desired, ownership_);
   for (int round = 0; round < rounds && !report.left.empty(); ++round) {
     Outcome outcome = apply(report.left, stop);

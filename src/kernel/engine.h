@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 
 #include "base/result.h"
 #include "kernel/apply.h"
 #include "kernel/netlink/socket.h"
+#include "kernel/nft/own_table.h"
 #include "kernel/observe.h"
 #include "plan/diff.h"
 #include "plan/ownership.h"
@@ -24,7 +26,11 @@ namespace kernel {
 // or all of it, with the read-back: engine.converge(desired, stop).
 class Engine {
  public:
-  enum class Reach : std::uint8_t { rules, all };  // All: links, addresses, nexthops and routes as well.
+  enum class Reach : std::uint8_t {
+    rules,
+    steering,  // Rules and our nft table.
+    all,       // Links, addresses, nexthops and routes as well.
+  };
 
   static base::Result<Engine> open(plan::Ownership ownership, Reach reach = Reach::rules);
 
@@ -33,7 +39,17 @@ class Engine {
 
   // `desired` tells in which tables routes of others matter.
   base::Result<state::Observation> observe(std::stop_token stop, const state::NetState& desired = {});
-  Outcome apply(const plan::Plan& todo, std::stop_token stop) { return kernel::apply(socket_, todo, ownership_, stop); }
+  // In order. What a change of the nft table needs and did not get holds the change back; what relies on it waits.
+  Outcome apply(const plan::Plan& todo, std::stop_token stop);
+
+  // The next look at our nft table asks the kernel for all of it: for a slow audit. Else it is asked only after
+  // somebody else touched the table, because listing a large one takes long.
+  void distrust() {
+    if (table_) table_->distrust();
+  }
+  Socket& socket() { return socket_; }
+
+  static constexpr int kRounds = 3;
 
   // Where one pass has led.
   struct Report {
@@ -47,15 +63,23 @@ class Engine {
   };
   // Observe, diff, apply, read back; nothing is written when nothing is to do. A bulk of adds may need a second round
   // that removes copies somebody else made meanwhile, so up to `rounds` are made while operations succeed.
-  base::Result<Report> converge(const state::NetState& desired, std::stop_token stop, int rounds = 3);
+  base::Result<Report> converge(const state::NetState& desired, std::stop_token stop, int rounds = kRounds);
+  // The same, from what observe() has just said.
+  base::Result<Report> converge(state::Observation before, const state::NetState& desired, std::stop_token stop,
+                                int rounds = kRounds);
 
  private:
   Engine(Socket socket, plan::Ownership ownership, Reach reach)
       : socket_(std::move(socket)), ownership_(std::move(ownership)), reach_(reach) {}
 
+  state::Observation with_table(state::Observation seen);
+  base::Result<state::ObservedNft> observe_table();
+  base::Status change_table(const state::NftChange& change, std::span<const plan::Op> before, const Outcome& outcome);
+
   Socket socket_;
   plan::Ownership ownership_;
   Reach reach_;
+  std::optional<nft::OwnTable> table_;  // Opened when it is first needed.
 };
 
 }  // namespace kernel

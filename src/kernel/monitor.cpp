@@ -1,7 +1,9 @@
 #include "kernel/monitor.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <linux/rtnetlink.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -9,10 +11,14 @@
 namespace kernel {
 namespace {
 
-constexpr std::array<int, 8> kGroups = {
-    RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE,   RTNLGRP_IPV4_ROUTE,  RTNLGRP_IPV6_ROUTE,
-    RTNLGRP_LINK,      RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_NEXTHOP,
+using namespace std::chrono_literals;
+
+constexpr std::array<int, 9> kGroups = {
+    RTNLGRP_IPV4_RULE,   RTNLGRP_IPV6_RULE,   RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,   RTNLGRP_LINK,
+    RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_NEXTHOP,    RTNLGRP_IPV4_NETCONF,
 };
+
+constexpr auto kBetweenRoutes = 1s;
 
 Kinds kinds_of(std::uint16_t type) {
   switch (type) {
@@ -31,9 +37,19 @@ Kinds kinds_of(std::uint16_t type) {
     case RTM_NEWNEXTHOP:
     case RTM_DELNEXTHOP:
       return {Kind::nexthop};
+    case RTM_NEWNETCONF:
+    case RTM_DELNETCONF:
+      return {Kind::setting};
     default:
       return {};
   }
+}
+
+// Milliseconds for poll(), rounded up; -1: for ever.
+int until(std::optional<base::TimePoint> due) {
+  if (!due) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*due - std::chrono::steady_clock::now());
+  return static_cast<int>(std::max<std::chrono::milliseconds::rep>(left.count(), 0));
 }
 
 }  // namespace
@@ -43,11 +59,15 @@ base::Result<std::unique_ptr<Monitor>> Monitor::start(std::uint32_t own_port, ru
   auto socket = TRY(EventSocket::open(Bus::route, kGroups, buffer));
   base::Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wake) return base::fail_errno("eventfd", errno);
-  return std::unique_ptr<Monitor>(new Monitor(std::move(socket), std::move(wake), own_port, changed));
+  auto nft = nft::Watch::open();
+  return std::unique_ptr<Monitor>(new Monitor(std::move(socket), nft ? std::optional(*std::move(nft)) : std::nullopt,
+                                              std::move(wake), own_port, changed));
 }
 
-Monitor::Monitor(EventSocket socket, base::Fd wake, std::uint32_t own_port, runtime::Signal& changed)
+Monitor::Monitor(EventSocket socket, std::optional<nft::Watch> nft, base::Fd wake, std::uint32_t own_port,
+                 runtime::Signal& changed)
     : socket_(std::move(socket)),
+      nft_(std::move(nft)),
       wake_(std::move(wake)),
       own_port_(own_port),
       changed_(changed),
@@ -68,23 +88,45 @@ void Monitor::note(Kinds kinds) {
   changed_.raise();
 }
 
+Kinds Monitor::drain() {
+  Kinds seen;
+  const auto drained = socket_.drain([&](const Received& event) {
+    if (event.port == own_port_) return;
+    foreign_events_.fetch_add(1, std::memory_order_relaxed);
+    seen.add(kinds_of(event.type));
+  });
+  // Lost or unreadable events mean the same: anything may have changed.
+  if (!drained || drained->lost) {
+    overruns_.fetch_add(1, std::memory_order_relaxed);
+    return Kinds::all();
+  }
+  if (nft_ && nft_->foreign_change().value_or(true)) {
+    foreign_events_.fetch_add(1, std::memory_order_relaxed);
+    seen.add(Kind::nft);
+  }
+  return seen;
+}
+
 void Monitor::run(const std::stop_token& stop) {
-  std::array<pollfd, 2> watched = {
+  std::array<pollfd, 3> watched = {
       pollfd{.fd = socket_.fd(), .events = POLLIN, .revents = 0},
+      pollfd{.fd = nft_ ? nft_->fd() : -1, .events = POLLIN, .revents = 0},  // -1 is passed over.
       pollfd{.fd = wake_.get(), .events = POLLIN, .revents = 0},
   };
+  base::TimePoint routes_told{};
+  std::optional<base::TimePoint> routes_due;
   while (!stop.stop_requested()) {
-    if (::poll(watched.data(), watched.size(), -1) < 0) continue;  // EINTR: look again.
-    std::uint8_t seen = 0;
-    const auto drained = socket_.drain([&](const Received& event) {
-      if (event.port == own_port_) return;
-      foreign_events_.fetch_add(1, std::memory_order_relaxed);
-      seen = static_cast<std::uint8_t>(seen | kinds_of(event.type).bits());
-    });
-    // Lost or unreadable events mean the same: anything may have changed.
-    const bool whole = drained && !drained->lost;
-    if (!whole) overruns_.fetch_add(1, std::memory_order_relaxed);
-    note(whole ? Kinds::of_bits(seen) : Kinds::all());
+    if (::poll(watched.data(), watched.size(), until(routes_due)) < 0) continue;  // EINTR: look again.
+    Kinds seen = drain();
+    const auto now = std::chrono::steady_clock::now();
+    if (seen.contains(Kind::route) && !routes_due) routes_due = routes_told + kBetweenRoutes;
+    seen.remove(Kind::route);
+    if (routes_due && now >= *routes_due) {
+      seen.add(Kind::route);
+      routes_told = now;
+      routes_due.reset();
+    }
+    note(seen);
   }
 }
 

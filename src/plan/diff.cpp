@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 
+#include "plan/marking.h"
 #include "plan/objects.h"
 #include "plan/rules.h"
 
@@ -24,12 +25,17 @@ Plan diff(const state::Observation& observed, const state::NetState& desired, co
     std::ranges::move(changes.obstacles, std::back_inserter(plan.obstacles));
   }
   for (AddRule& op : rules.add) plan.ops.emplace_back(std::move(op));
+  plan.clashes = std::move(rules.clashes);
+  plan.refused = std::move(rules.refused);
+  Changes marking = diff_nft(seen, desired);
+  std::ranges::move(marking.make, std::back_inserter(plan.ops));
+  const bool is_stuck = !marking.obstacles.empty() || !seen.nft_unknown.empty();
+  std::ranges::move(marking.obstacles, std::back_inserter(plan.obstacles));
+  if (is_stuck) return plan;  // Packets may still need what would go.
   for (Op& op : rules.remove) plan.ops.push_back(std::move(op));
   for (auto changes = below.rbegin(); changes != below.rend(); ++changes) {
     std::ranges::move(changes->unmake, std::back_inserter(plan.ops));
   }
-  plan.clashes = std::move(rules.clashes);
-  plan.refused = std::move(rules.refused);
   return plan;
 }
 

@@ -11,6 +11,7 @@ struct Inverse {
   std::optional<Op> operator()(const RemoveOpaqueRule&) const { return std::nullopt; }
   std::optional<Op> operator()(const Remove<state::OpaqueRoute>&) const { return std::nullopt; }
   std::optional<Op> operator()(const Add<state::Link>&) const { return std::nullopt; }
+  std::optional<Op> operator()(const ChangeNft&) const { return std::nullopt; }
   std::optional<Op> operator()(const Remove<state::ObservedLink>& op) const { return Add<state::Link>{op.object.link}; }
   std::optional<Op> operator()(const Set& op) const { return Set{.own = op.own, .to = op.own.link}; }
   template <typename Object>

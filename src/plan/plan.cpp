@@ -14,6 +14,11 @@ struct OpText {
     return fmt::format("remove {} route {}", net::text(op.object.key.family), text(op.object));
   }
   std::string operator()(const Set& op) const { return fmt::format("set link {}", text(op.to)); }
+  std::string operator()(const ChangeNft& op) const {
+    std::string lines = state::text(*op.change);
+    if (lines.ends_with('\n')) lines.pop_back();
+    return lines;
+  }
   template <typename Object>
   std::string operator()(const Add<Object>& op) const {
     return fmt::format("add {}", named(op.object));

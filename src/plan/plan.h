@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -7,6 +8,7 @@
 
 #include "base/result.h"
 #include "state/net_state.h"
+#include "state/nft_change.h"
 
 namespace plan {
 
@@ -54,12 +56,18 @@ struct Set {
   bool operator==(const Set&) const = default;
 };
 
+// Our nft table, in one step. Shared, because it is large and operations are many.
+struct ChangeNft {
+  std::shared_ptr<const state::NftChange> change = std::make_shared<state::NftChange>();
+  bool operator==(const ChangeNft& other) const { return *change == *other.change; }
+};
+
 using Op = std::variant<AddRule, RemoveRule, RemoveOpaqueRule,                                 //
                         Add<state::Route>, Replace<state::Route>, Remove<state::Route>,        //
                         Remove<state::OpaqueRoute>,                                            //
                         Add<state::Nexthop>, Replace<state::Nexthop>, Remove<state::Nexthop>,  //
                         Add<state::InterfaceAddress>, Remove<state::InterfaceAddress>,         //
-                        Add<state::Link>, Set, Remove<state::ObservedLink>>;
+                        Add<state::Link>, Set, Remove<state::ObservedLink>, ChangeNft>;
 
 // Ours and a foreign rule are about the same packets at the same priority. The foreign one stays, ours is placed beside
 // it, and the older of the two decides: somebody has to choose another priority.
@@ -92,7 +100,7 @@ struct Plan {
   bool empty() const { return ops.empty(); }
 };
 
-// "add IPv4 rule 500: from 10.0.0.7 lookup 100 proto 183"
+// "add IPv4 rule 500: from 10.0.0.7 lookup 100 proto 183"; of a change to the nft table one line per object.
 std::string text(const Op& op);
 // One line per operation, clash and refusal.
 std::string text(const Plan& plan);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "state/address.h"
 #include "state/link.h"
 #include "state/nexthop.h"
+#include "state/nft_table.h"
 #include "state/opaque_route.h"
 #include "state/route.h"
 #include "state/rule.h"
@@ -44,6 +46,9 @@ struct NetState {
   std::vector<OpaqueAddress> opaque_addresses{};  // Observed only.
   std::vector<Link> links{};                      // Desired only: those to be made.
   std::vector<ObservedLink> observed_links{};     // Observed only: all there are, by index.
+  std::optional<NftTable> nft{};                  // Our table; absent: there is none, or shall be none.
+  std::vector<std::string> nft_strange{};         // Observed only: what in it we did not make so, each one named.
+  std::string nft_unknown{};                      // Observed only: why it could not be read; empty where it was.
 
   bool operator==(const NetState&) const = default;
 };

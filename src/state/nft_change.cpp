@@ -99,16 +99,18 @@ bool NftChange::empty() const {
   return *this == nothing;
 }
 
-NftChange diff(const ObservedNft& observed, const std::optional<NftTable>& desired) {
+NftChange diff(const std::optional<NftTable>& observed, const std::vector<std::string>& strange,
+               const std::optional<NftTable>& desired) {
   NftChange out;
   if (!desired) {
-    if (observed.table) out.table = NftChange::Table::destroy;
+    if (observed) out.table = NftChange::Table::destroy;
     return out;
   }
   out.window = desired->window;
-  const bool as_made = observed.table && observed.strange.empty() && observed.table->window == desired->window;
-  if (!as_made) out.table = observed.table ? NftChange::Table::replace : NftChange::Table::create;
-  const NftTable have = as_made ? *observed.table : NftTable{.window = desired->window};
+  const bool as_made = observed && strange.empty() && observed->window == desired->window;
+  if (!as_made) out.table = observed ? NftChange::Table::replace : NftChange::Table::create;
+  const NftTable nothing{.window = desired->window};
+  const NftTable& have = as_made ? *observed : nothing;  // No copy: it may hold very many.
   diff_classes(have, *desired, out);
   diff_elements(have.sources, desired->sources, out.add_sources, out.remove_sources);
   diff_elements(have.vips, desired->vips, out.add_vips, out.remove_vips);

@@ -53,7 +53,11 @@ struct ObservedNft {
 // packet whose lookup is the same before and after has that lookup at every step: a class's rules are all there before
 // its first packet is marked, and after its last; and while a source has a class and `from` rules at once, these name
 // the same tables at the same priorities.
-NftChange diff(const ObservedNft& observed, const std::optional<NftTable>& desired);
+NftChange diff(const std::optional<NftTable>& observed, const std::vector<std::string>& strange,
+               const std::optional<NftTable>& desired);
+inline NftChange diff(const ObservedNft& observed, const std::optional<NftTable>& desired) {
+  return diff(observed.table, observed.strange, desired);
+}
 
 // The change in pieces of at most `elements` sources, which bounds the memory of a transaction, where each source is a
 // meaning of its own: every piece leaves it either as it was or as it shall be. Any other change stays whole.
@@ -62,7 +66,7 @@ std::vector<NftChange> split(NftChange change, std::size_t elements);
 // What the kernel holds after it.
 void apply(const NftChange& change, std::optional<NftTable>& table);
 
-// One line per object, in the words of nft: "add element src4 10.0.0.7 : goto source01".
+// One line per object, each with its end, in the words of nft: "add element src4 10.0.0.7 : goto source01".
 std::string text(const NftChange& change);
 
 }  // namespace state

@@ -12,7 +12,6 @@
 
 #include "dataplane/compile.h"
 #include "kernel/engine.h"
-#include "kernel/nft/table.h"
 #include "lab/process.h"
 #include "lab/responder.h"
 #include "lab/scene.h"
@@ -49,21 +48,12 @@ class SteeredScene : public ::testing::Test {
   }
   static void nft(const lab::Host& host, const std::string& text) { run({"nft", "-f", "-"}, host.network(), text); }
 
-  // As the plan orders it: rules that are new, the table, rules that are to go.
   static base::Status steer(const lab::Host& host, const dataplane::Compiled& compiled) {
     return host.within([&]() -> base::Status {
-      auto engine = TRY(kernel::Engine::open({}));
-      auto context = TRY(kernel::nft::Context::open());
-      const auto seen = TRY(engine.observe({}));
-      auto adds = plan::diff(seen, {.rules = compiled.rules}, engine.ownership());
-      const auto is_add = [](const plan::Op& op) { return std::holds_alternative<plan::AddRule>(op); };
-      const auto first_removal = std::ranges::find_if_not(adds.ops, is_add);
-      const plan::Plan removals{.ops = {first_removal, adds.ops.end()}};
-      adds.ops.erase(first_removal, adds.ops.end());
-      TRY(all_done(engine.apply(adds, {})));
-      const auto table = TRY(kernel::nft::observe(context));
-      TRY(kernel::nft::apply(context, state::diff(table, compiled.table)));
-      return all_done(engine.apply(removals, {}));
+      auto engine = TRY(kernel::Engine::open({}, kernel::Engine::Reach::steering));
+      const auto report = TRY(engine.converge({.rules = compiled.rules, .nft = compiled.table}, {}));
+      if (report.settled()) return {};
+      return base::fail(base::Fault::kernel, "left to do:\n" + plan::text(report.left));
     });
   }
   static void settle(const lab::SceneNode& node, const dataplane::Steering& steering) {
@@ -104,13 +94,6 @@ class SteeredScene : public ::testing::Test {
   };
 
  private:
-  static base::Status all_done(const kernel::Outcome& outcome) {
-    for (const auto& result : outcome.results) {
-      if (result.effect == kernel::Effect::failed) return result.status;
-    }
-    return {};
-  }
-
   std::optional<lab::World> world_;
   std::unique_ptr<lab::Scene> scene_;
 };
