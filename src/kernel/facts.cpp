@@ -1,0 +1,59 @@
+#include "kernel/facts.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "kernel/nft/lookup.h"
+#include "kernel/observe.h"
+#include "kernel/service_proxy.h"
+#include "kernel/sysctl.h"
+
+namespace kernel {
+namespace {
+
+std::string kernel_release() {
+  utsname names{};
+  return ::uname(&names) == 0 ? names.release : "";
+}
+
+// The counter is there, in every network namespace, from the moment the kernel can follow connections.
+std::optional<bool> has_conntrack() {
+  if (::access("/proc/sys/net", R_OK) != 0) return std::nullopt;
+  return ::access("/proc/sys/net/netfilter/nf_conntrack_count", F_OK) == 0;
+}
+
+std::optional<bool> has_nftables() {
+  auto socket = Socket::open(Bus::netfilter);
+  const auto answer = socket ? nft::has_table(*socket, nft::Family::inet, state::kNftTableName)
+                             : base::Result<bool>(std::unexpected(socket.error()));
+  if (answer) return true;
+  return nft::is_missing(answer.error()) ? std::optional(false) : std::nullopt;
+}
+
+std::map<net::InterfaceName, int> reverse_path_filters(const std::vector<state::TableUse>& tables) {
+  std::map<net::InterfaceName, int> out;
+  for (const state::TableUse& use : tables) {
+    if (use.family != net::Family::v4) continue;  // There is none for IPv6.
+    for (const net::InterfaceName& device : use.devices) {
+      if (const auto value = effective_rp_filter(device)) out[device] = *value;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+base::Result<state::NodeFacts> read_facts(Socket& socket, const std::set<std::uint32_t>& tables, std::stop_token stop) {
+  const auto observed = TRY(
+      observe(socket, stop, {.routing = true, .protocols = {}, .tables = std::vector(tables.begin(), tables.end())}));
+  const state::NetState& seen = state::state_of(observed);
+  state::NodeFacts out = state::facts_of(seen, tables);
+  out.kernel = kernel_release();
+  out.service_proxy = find_service_proxy(seen);
+  out.conntrack = has_conntrack();
+  out.nftables = has_nftables();
+  out.reverse_path_filter = reverse_path_filters(out.tables);
+  return out;
+}
+
+}  // namespace kernel

@@ -1,0 +1,53 @@
+#include "kernel/facts.h"
+#include "tests/kernel/sandbox.h"
+
+namespace kernel {
+namespace {
+
+class Facts : public Sandbox {
+ protected:
+  state::NodeFacts read(const std::set<std::uint32_t>& tables = {}) {
+    auto facts = read_facts(socket_, tables, {});
+    EXPECT_TRUE(facts) << facts.error().message();
+    return facts.value_or(state::NodeFacts());
+  }
+
+  Socket socket_ = Socket::open(Bus::route).value();
+};
+
+TEST_F(Facts, an_empty_namespace_has_no_service_proxy_and_its_local_rule_at_0) {
+  const auto facts = read();
+  EXPECT_EQ(facts.service_proxy, state::ServiceProxy::none);
+  EXPECT_EQ(facts.local_rule_priority, 0U);
+  EXPECT_EQ(facts.nftables, true);
+  EXPECT_NE(facts.kernel, "");
+  EXPECT_TRUE(facts.own.empty());
+}
+
+TEST_F(Facts, the_service_proxy_is_known_by_what_it_leaves) {
+  run("nft add table ip kube-proxy");
+  EXPECT_EQ(read().service_proxy, state::ServiceProxy::nftables);
+  run("nft delete table ip kube-proxy; nft add table ip nat; nft add chain ip nat KUBE-SERVICES");
+  EXPECT_EQ(read().service_proxy, state::ServiceProxy::iptables);
+}
+
+TEST_F(Facts, a_moved_local_rule_is_seen) {
+  run("ip rule add lookup local priority 100; ip rule del priority 0");
+  EXPECT_EQ(read().local_rule_priority, 100U);
+}
+
+TEST_F(Facts, the_reverse_path_filter_of_the_devices_of_a_table_is_the_one_in_force) {
+  run("ip link add up0 type veth peer name up1; ip link set up0 up; ip link set up1 up");
+  run("ip addr add 198.51.100.11/24 dev up0; ip route add default via 198.51.100.1 dev up0 table 100");
+  run("sysctl -qw net.ipv4.conf.up0.rp_filter=0 net.ipv4.conf.all.rp_filter=1");
+  const auto facts = read({100, 200});
+  const auto up0 = net::InterfaceName::parse("up0").value();
+  EXPECT_EQ(facts.reverse_path_filter, (std::map<net::InterfaceName, int>{{up0, 1}}));
+  ASSERT_EQ(facts.tables.size(), 4U);
+  EXPECT_EQ(facts.tables[0].devices, std::set{up0});
+  EXPECT_EQ(facts.tables[2].routes, 0U);
+  EXPECT_TRUE(facts.own.contains(net::Address::parse("198.51.100.11").value()));
+}
+
+}  // namespace
+}  // namespace kernel
