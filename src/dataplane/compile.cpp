@@ -9,6 +9,7 @@
 
 #include "dataplane/allotment.h"
 #include "dataplane/backend.h"
+#include "dataplane/rule_limit.h"
 #include "dataplane/wishes.h"
 
 namespace dataplane {
@@ -16,6 +17,8 @@ namespace {
 
 // This many `from` rules cost a node a good part of its forwarding rate.
 constexpr std::size_t kManySources = 1000;
+// More than this no node is asked to walk.
+constexpr std::size_t kMostRules = 20000;
 constexpr int kStrict = 1;  // Of rp_filter.
 
 class Compiler {
@@ -31,6 +34,7 @@ class Compiler {
     choose();
     allot_replies();
     allot_sources();
+    limit_rules();
     report_strict();
     emit_rules();
     emit_table();
@@ -45,9 +49,9 @@ class Compiler {
     sources_ = std::move(sources.classes);
     replies_ = std::move(replies.classes);
     for (const auto& [key, members] : sources_) out_.by_rules += members.size();
-    report(kProtectedSource, std::move(sources.refused),
+    refuse(kProtectedSource, std::move(sources.refused),
            "ProtectedSource: an address of the node itself would take kubelet and API traffic along; use mode Reply");
-    report(kPriorityTooLow, std::move(replies.refused),
+    refuse(kPriorityTooLow, std::move(replies.refused),
            "a Reply that prefers main needs a priority of 2 or more: the rule for main stands one before it");
   }
 
@@ -63,6 +67,7 @@ class Compiler {
   }
 
   void allot_replies() {
+    if (!in_.facts.nftables) return refuse_replies();
     Addresses refused;
     std::erase_if(replies_, [&](const auto& entry) {
       if (allotment_.take({entry.first})) return false;
@@ -70,11 +75,18 @@ class Compiler {
       std::ranges::copy(entry.second, std::back_inserter(refused));
       return true;
     });
-    report_no_mark(std::move(refused), "not steered");
+    refuse(kNoFreeMark, std::move(refused), no_mark("not steered"));
+  }
+
+  void refuse_replies() {
+    Addresses all;
+    for (const auto& [key, vips] : replies_) std::ranges::copy(vips, std::back_inserter(all));
+    replies_.clear();
+    refuse(kNoNftables, std::move(all), "the kernel has no nftables, without which a reply cannot be told from others");
   }
 
   void allot_sources() {
-    if (out_.decision.backend != Backend::marks) return;
+    if (out_.decision.backend != Backend::marks || !in_.facts.nftables) return;
     Addresses left;
     auto candidates = marked_candidates();
     // A reply has no other way than a mark, a source has: the last classes make room, and what they held is free when
@@ -88,7 +100,14 @@ class Compiler {
         std::ranges::copy(members, std::back_inserter(left));
       }
     }
-    report_no_mark(std::move(left), "steered by rules instead");
+    report(kNoFreeMark, std::move(left), no_mark("steered by rules instead"));
+  }
+
+  void limit_rules() {
+    Addresses out = remove_youngest(sources_, in_.sources, kMostRules);
+    out_.by_rules -= out.size();
+    refuse(kTooManyRules, std::move(out),
+           fmt::format("{} rules are the most a node is given; use the dataplane marks", kMostRules));
   }
 
   // Those that have a mark first, so that they keep it; then the largest.
@@ -226,10 +245,15 @@ class Compiler {
     out_.table = std::move(table);
   }
 
-  void report_no_mark(Addresses subjects, std::string_view consequence) {
-    report(kNoFreeMark, std::move(subjects),
-           fmt::format("the {} marks of window {:#x} are taken: {}", state::window_size(in_.numbers.window),
-                       in_.numbers.window, consequence));
+  std::string no_mark(std::string_view consequence) const {
+    return fmt::format("the {} marks of window {:#x} are taken: {}", state::window_size(in_.numbers.window),
+                       in_.numbers.window, consequence);
+  }
+
+  void refuse(std::string_view code, Addresses subjects, std::string message) {
+    if (subjects.empty()) return;
+    report(code, std::move(subjects), std::move(message));
+    out_.findings.back().refused = true;
   }
 
   // Says nothing about nobody.

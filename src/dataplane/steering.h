@@ -65,6 +65,7 @@ struct Facts {
   std::set<net::Address> local{};              // Every address bound on the node, VIPs and kube-ipvs0 included.
   std::vector<Uplink> uplinks{};
   std::set<net::Prefix> cluster_prefixes{};  // Pods and nodes of the cluster.
+  bool nftables = true;                      // Without it nothing is steered by mark, and so no reply at all.
 };
 
 struct Numbers {
@@ -88,15 +89,18 @@ struct Finding {
   std::string_view code;
   std::vector<net::Address> subjects{};  // Sources or VIPs, in order.
   std::string message{};
+  bool refused = false;  // They are not steered at all.
 
   bool operator==(const Finding&) const = default;
 };
 
 inline constexpr std::string_view kStrictReversePath = "IPR0310";
 inline constexpr std::string_view kManyRules = "IPR0315";
+inline constexpr std::string_view kTooManyRules = "IPR0320";
 inline constexpr std::string_view kNoFreeMark = "IPR0317";
 inline constexpr std::string_view kProtectedSource = "IPR0501";
 inline constexpr std::string_view kPriorityTooLow = "IPR0318";
+inline constexpr std::string_view kNoNftables = "IPR0319";
 
 struct Compiled {
   std::vector<state::Rule> rules{};        // In walk order: at one priority, rules of replies before those of sources.
