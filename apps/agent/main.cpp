@@ -46,7 +46,8 @@ base::Status run_standalone(const Options& options, const agent::Environment& en
   runtime::Shutdown shutdown;
   runtime::Signal changed;
   const auto source = TRY(agent::FolderSource::open(options.folder, options.node, changed));
-  agent::NodeLoop loop([&] { return source->latest(); }, changed, {.audit = environment.reconcile_period});
+  agent::NodeLoop loop([&](const agent::Sight& sight) { return source->latest(sight); }, changed,
+                       {.audit = environment.reconcile_period});
   if (!options.once) {
     loop.run(shutdown.token());
     return {};

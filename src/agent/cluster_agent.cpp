@@ -54,7 +54,7 @@ ClusterAgent::ClusterAgent(kube::Client& client, std::string node, const Environ
       source_(client, node_, {.default_priority = environment.default_priority, .protocol = environment.rule_protocol},
               home_, changed_),
       reporter_(client, node_),
-      loop_([this] { return source_.latest(); }, changed_,
+      loop_([this](const Sight& sight) { return source_.latest(sight); }, changed_,
             {.ownership = ownership_,
              .audit = environment.reconcile_period,
              .heartbeat = &heartbeat_,

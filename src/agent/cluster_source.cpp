@@ -14,6 +14,11 @@
 namespace agent {
 namespace {
 
+std::optional<base::TimePoint> sooner(std::optional<base::TimePoint> one, std::optional<base::TimePoint> other) {
+  if (!one || !other) return one ? one : other;
+  return std::min(*one, *other);
+}
+
 kube::Selection named(const std::string& name) {
   return {.field_selector = "metadata.name=" + name};
 }
@@ -42,13 +47,14 @@ bool ClusterSource::Basis::complete() const {
   return configs && configs->complete && agents->complete && nodes->complete && reports->complete;
 }
 
-std::optional<Wanted> ClusterSource::latest() {
+std::optional<Wanted> ClusterSource::latest(const Sight& sight) {
   basis_ = {
       .configs = configs_.latest(), .agents = agents_.latest(), .nodes = nodes_.latest(), .reports = reports_.latest()};
   if (!basis_.complete()) return std::nullopt;
   follow_token();
   saw_agent_ = saw_agent_ || active(*basis_.agents, home_) != nullptr;
   vanished_.note(basis_.configs, std::chrono::steady_clock::now());
+  if (sight.kernel == nullptr) return std::nullopt;
 
   // Without the Node nobody knows its labels: objects that ask for some neither come nor go.
   const bool knows_labels = basis_.node() != nullptr;
@@ -64,8 +70,8 @@ std::optional<Wanted> ClusterSource::latest() {
   };
   std::ranges::for_each(basis_.configs->objects, take);
   std::ranges::for_each(vanished_.held(), take);
-  Wanted wanted = compiler_.compile(published, settings(), whole);
-  wanted.look_again = vanished_.next_due();
+  Wanted wanted = compiler_.compile(published, settings(), whole, sight);
+  wanted.look_again = sooner(wanted.look_again, vanished_.next_due());
   return wanted;
 }
 
@@ -92,7 +98,10 @@ NodeSettings ClusterSource::settings() const {
     if (agent->spec.default_priority != 0) out.default_priority = agent->spec.default_priority;
     out.dataplane = agent->spec.dataplane;
   }
-  if (const auto* node = basis_.node()) out.labels = node->value.meta.labels;
+  if (const auto* node = basis_.node()) {
+    out.labels = node->value.meta.labels;
+    out.addresses = node->value.addresses;
+  }
   if (const auto* report = basis_.report()) {
     for (const std::string& text : report->value.spec.cluster_prefixes) {
       if (const auto prefix = net::Prefix::parse(text)) out.cluster_prefixes.push_back(*prefix);

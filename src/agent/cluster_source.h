@@ -28,7 +28,7 @@ class ClusterSource {
                 runtime::Signal& changed);
 
   // Nothing until every list it needs has been seen whole.
-  std::optional<Wanted> latest();
+  std::optional<Wanted> latest(const Sight& sight);
 
   // What the last latest() was made from.
   struct Basis {

@@ -122,6 +122,28 @@ api::NodeCounts count(const Pass& pass, const Failures& failures) {
           .clashes = static_cast<std::int32_t>(pass.report.left.clashes.size())};
 }
 
+api::Backend backend_of(const state::NetState& kernel) {
+  return kernel.nft && !kernel.nft->sources.empty() ? api::Backend::marks : api::Backend::rules;
+}
+
+// In the words of the report, whose service proxies have the names of ours.
+void describe(const state::NodeFacts& facts, const state::NetState& wanted, NodeState::Status& out) {
+  const auto names = api::names(api::ServiceProxy());
+  const auto proxy = std::ranges::find(names, state::text(facts.service_proxy));
+  out.facts.service_proxy = static_cast<api::ServiceProxy>(proxy - names.begin());
+  out.facts.conntrack = facts.conntrack;
+  if (facts.local_rule_priority) out.facts.local_rule_priority = *facts.local_rule_priority;
+  for (const auto& [device, value] : facts.reverse_path_filter) {
+    out.facts.reverse_path_filter.push_back({.device = std::string(device.text()), .value = value});
+  }
+  for (const state::TableUse& use : facts.tables) {
+    const auto uses = [&](const state::Rule& rule) { return rule.table == use.table && rule.family == use.family; };
+    if (use.routes > 0 || std::ranges::none_of(wanted.rules, uses)) continue;
+    out.empty_tables.push_back(
+        {.table = use.table, .family = use.family == net::Family::v4 ? api::IPFamily::v4 : api::IPFamily::v6});
+  }
+}
+
 // False where the look proves nothing either way.
 bool describe(const ClusterSource::Basis& basis, const Pass& pass, Findings& out) {
   Failures failures;
@@ -133,8 +155,10 @@ bool describe(const ClusterSource::Basis& basis, const Pass& pass, Findings& out
 
   out.found.sync = sync_of(failures);
   out.found.counts = count(pass, failures);
-  out.found.holds_nothing = is_verified && pass.own_rules == 0;
-  out.found.dataplane = api::Backend::rules;
+  const state::NetState& kernel = state::state_of(pass.report.after);
+  out.found.holds_nothing = is_verified && pass.own_rules == 0 && !kernel.nft;
+  out.found.dataplane = backend_of(kernel);
+  describe(pass.facts, pass.wanted.state, out.found);
   out.found.conditions = {synced(out.found, failures), clashing(pass.report.left.clashes)};
   out.progress.is_verified = is_verified;
   out.progress.is_complete = pass.wanted.whole;

@@ -16,7 +16,7 @@ base::Result<std::unique_ptr<FolderSource>> FolderSource::open(std::filesystem::
   return source;
 }
 
-std::optional<Wanted> FolderSource::latest() {
+std::optional<Wanted> FolderSource::latest(const Sight& sight) {
   const auto manifests = read_manifests(folder_);
   const std::string trouble = manifests ? "" : manifests.error().message();
   if (trouble != trouble_) {
@@ -24,13 +24,11 @@ std::optional<Wanted> FolderSource::latest() {
       base::log::warning("the folder cannot be read; the last good set stays", {{"reason", trouble}});
     trouble_ = trouble;
   }
-  if (manifests) {
-    const auto configs = publish(*manifests);
-    std::vector<const api::PublishedConfig*> pointers;
-    for (const api::PublishedConfig& config : configs) pointers.push_back(&config);
-    last_good_ = compiler_.compile(pointers, {}, true);
-  }
-  return last_good_;
+  if (manifests) last_good_ = publish(*manifests);
+  if (!last_good_ || sight.kernel == nullptr) return std::nullopt;
+  std::vector<const api::PublishedConfig*> pointers;
+  for (const api::PublishedConfig& config : *last_good_) pointers.push_back(&config);
+  return compiler_.compile(pointers, {}, true, sight);
 }
 
 }  // namespace agent

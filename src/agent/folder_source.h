@@ -4,10 +4,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agent/folder_watch.h"
 #include "agent/node_compiler.h"
 #include "agent/node_loop.h"
+#include "api/published_config.h"
 #include "base/result.h"
 #include "runtime/signal.h"
 
@@ -20,7 +22,7 @@ class FolderSource {
   static base::Result<std::unique_ptr<FolderSource>> open(std::filesystem::path folder, std::string node,
                                                           runtime::Signal& changed);
 
-  std::optional<Wanted> latest();
+  std::optional<Wanted> latest(const Sight& sight);
 
   // Why the folder cannot be read at present; empty when it can.
   const std::string& trouble() const { return trouble_; }
@@ -32,7 +34,7 @@ class FolderSource {
   std::filesystem::path folder_;
   NodeCompiler compiler_;
   std::unique_ptr<FolderWatch> watch_;
-  std::optional<Wanted> last_good_;
+  std::optional<std::vector<api::PublishedConfig>> last_good_;
   std::string trouble_;
 };
 

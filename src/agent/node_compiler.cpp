@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,20 +32,36 @@ std::vector<api::NodeState::Failed> failed(std::span<const intent::Refusal> refu
   return list;
 }
 
+dataplane::Mode mode_of(api::Dataplane setting) {
+  switch (setting) {
+    case api::Dataplane::automatic:
+      return dataplane::Mode::automatic;
+    case api::Dataplane::rules:
+      return dataplane::Mode::rules;
+    case api::Dataplane::marks:
+      return dataplane::Mode::marks;
+  }
+  return dataplane::Mode::automatic;
+}
+
 }  // namespace
 
 Wanted NodeCompiler::compile(std::span<const api::PublishedConfig* const> configs, const NodeSettings& settings,
-                             bool whole) {
+                             bool whole, const Sight& sight) {
+  recall(sight, settings.protocol);
   const intent::NodeView view{.configs = configs,
                               .node = node_,
                               .labels = settings.labels,
-                              .addresses = {},
-                              .vrfs = {},
+                              .addresses = settings.addresses,
+                              .cluster_prefixes = {settings.cluster_prefixes.begin(), settings.cluster_prefixes.end()},
+                              .facts = sight.facts,
+                              .dataplane = mode_of(settings.dataplane),
                               .default_priority = settings.default_priority,
-                              .protocol = settings.protocol};
-  intent::NodeIntent intent = intent::compile(view, claims_);
+                              .protocol = settings.protocol,
+                              .now = sight.now};
+  intent::NodeIntent intent = intent::compile(view, memory_);
   tell(intent);
-  claims_ = std::move(intent.claims);
+  memory_ = std::move(intent.memory);
   // An object that somebody edited says what it should not; what it said before may be known only to the kernel.
   const bool tampered = std::ranges::any_of(intent.refusals, [](const intent::Refusal& refusal) {
     return refusal.reason == intent::Refusal::Reason::hash_mismatch;
@@ -52,13 +69,33 @@ Wanted NodeCompiler::compile(std::span<const api::PublishedConfig* const> config
   return {.state = std::move(intent.desired),
           .whole = whole && !tampered,
           .failed = failed(intent.refusals),
-          .claims = claims_};
+          .claims = memory_.claims,
+          .look_again = intent.look_again};
+}
+
+// What the kernel holds of an earlier life, or of a pass that was cut short: marks stay with their classes, and one is
+// free only when a verified look shows that nothing refers to it.
+void NodeCompiler::recall(const Sight& sight, std::uint8_t protocol) {
+  const state::NetState& kernel = *sight.kernel;
+  auto seen = dataplane::read_back(kernel.rules, kernel.nft, dataplane::Numbers().window, protocol);
+  std::set<std::uint32_t> held;
+  for (const auto& [key, mark] : memory_.marks.held) held.insert(mark);
+  for (const auto& [key, mark] : seen.held) {
+    if (!held.contains(mark)) memory_.marks.held.try_emplace(key, mark);
+  }
+  if (!sight.verified) seen.in_use.merge(memory_.marks.in_use);
+  memory_.marks.in_use = std::move(seen.in_use);
+  if (!has_looked_ && kernel.nft && !kernel.nft->sources.empty()) memory_.decision.backend = dataplane::Backend::marks;
+  has_looked_ = true;
 }
 
 void NodeCompiler::tell(const intent::NodeIntent& intent) {
   std::string story;
   for (const intent::Refusal& refusal : intent.refusals) {
     story += fmt::format("{} {}: {}; ", refusal.config->name, intent::text(refusal.reason), refusal.message);
+  }
+  for (const dataplane::Finding& finding : intent.findings) {
+    if (!finding.refused) story += fmt::format("{} {}; ", finding.code, finding.message);
   }
   if (story == told_) return;
   if (!story.empty()) base::log::warning("some objects are not programmed as they say", {{"objects", story}});

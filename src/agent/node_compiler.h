@@ -22,22 +22,26 @@ struct NodeSettings {
   std::uint8_t protocol = api::kRuleProtocol;
   api::Dataplane dataplane = api::Dataplane::automatic;
   std::vector<net::Prefix> cluster_prefixes{};  // The cluster's own: replies to them are never steered.
+  std::vector<net::Address> addresses{};        // The node's own, as the cluster knows them.
 };
 
-// From published objects to what this node should have. Remembers what each object got, which the next pass needs, and
-// logs what could not be done when that changes. For one thread.
+// From published objects to what this node should have. Remembers what each object got and who holds which mark, which
+// the next pass needs, and logs what could not be done when that changes. For one thread.
 class NodeCompiler {
  public:
   explicit NodeCompiler(std::string node) : node_(std::move(node)) {}
 
   // `whole`: no published object is missing from `configs` because it could not be read.
-  Wanted compile(std::span<const api::PublishedConfig* const> configs, const NodeSettings& settings, bool whole);
+  Wanted compile(std::span<const api::PublishedConfig* const> configs, const NodeSettings& settings, bool whole,
+                 const Sight& sight);
 
  private:
+  void recall(const Sight& sight, std::uint8_t protocol);
   void tell(const intent::NodeIntent& intent);
 
   std::string node_;
-  std::vector<intent::Claim> claims_;
+  intent::NodeMemory memory_;
+  bool has_looked_ = false;
   std::string told_;
 };
 

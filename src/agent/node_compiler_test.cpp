@@ -21,10 +21,11 @@ api::IPRuleConfig config(std::uint32_t table) {
   return out;
 }
 
-Wanted compile(NodeCompiler& compiler, const api::IPRuleConfig& object, const NodeSettings& settings = {}) {
+Wanted compile(NodeCompiler& compiler, const api::IPRuleConfig& object, const NodeSettings& settings = {},
+               const state::NetState& kernel = {}) {
   const auto published = api::published(object);
   const std::vector<const api::PublishedConfig*> all = {&published};
-  return compiler.compile(all, settings, true);
+  return compiler.compile(all, settings, true, {.kernel = &kernel, .facts = {}, .verified = true, .now = {}});
 }
 
 TEST(NodeCompiler, a_published_object_is_a_rule) {
@@ -59,6 +60,35 @@ TEST(NodeCompiler, the_settings_give_what_an_object_leaves_open) {
   EXPECT_EQ(state::text(wanted.state.rules[0]), "31000: from 10.96.1.50 lookup 100 proto 184");
   ASSERT_EQ(wanted.claims.size(), 1U);
   EXPECT_EQ(wanted.claims[0].uid, "uid");
+}
+
+api::IPRuleConfig reply() {
+  auto out = config(0);
+  out.spec.source_mode = api::SourceMode::reply;
+  out.spec.route_table = 100;
+  out.meta.annotations.set(api::kSpecHash, api::spec_hash(out.spec));
+  return out;
+}
+
+TEST(NodeCompiler, a_mark_that_the_kernel_holds_stays_with_its_class_over_a_restart) {
+  NodeCompiler first("worker-1");
+  Wanted before = compile(first, reply());
+  ASSERT_TRUE(before.state.nft);
+  // As if another class had held the lowest mark when this one came.
+  state::NetState kernel{.rules = before.state.rules, .nft = state::NftTable{.window = before.state.nft->window}};
+  for (auto& rule : kernel.rules) rule.selector.mark->value = 0x500;
+  kernel.nft->classes[0x500] = {.kind = state::NftClassKind::reply};
+  NodeCompiler second("worker-1");
+  const Wanted after = compile(second, reply(), {}, kernel);
+  EXPECT_EQ(after.state.rules, kernel.rules);
+  EXPECT_TRUE(after.state.nft->classes.contains(0x500));
+}
+
+TEST(NodeCompiler, a_flushed_table_comes_back_with_the_same_marks) {
+  NodeCompiler compiler("worker-1");
+  const Wanted before = compile(compiler, reply());
+  const Wanted after = compile(compiler, reply(), {}, {.rules = before.state.rules});
+  EXPECT_EQ(after.state, before.state);
 }
 
 }  // namespace

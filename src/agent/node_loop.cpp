@@ -8,20 +8,32 @@
 
 #include "agent/change_log.h"
 #include "base/log.h"
+#include "kernel/facts.h"
+#include "plan/retain.h"
 
 namespace agent {
 namespace {
 
 using namespace std::chrono_literals;
 
-// Our rules that stand in the kernel are wanted too, for want of better knowledge.
-state::NetState keeping_own(state::NetState wanted, const state::NetState& observed, const plan::Ownership& ownership) {
-  for (const state::Rule& rule : observed.rules) {
-    if (ownership.owns(rule) && std::ranges::find(wanted.rules, rule) == wanted.rules.end()) {
-      wanted.rules.push_back(rule);
-    }
+// Our own table is followed by event; this is for what gave none.
+constexpr auto kTableAudit = 5min;
+
+// What of a node's state the facts are made from.
+bool concerns_facts(kernel::Kinds changed) {
+  using enum kernel::Kind;
+  for (const auto kind : {route, link, address, nexthop, setting}) {
+    if (changed.contains(kind)) return true;
   }
-  return wanted;
+  return false;
+}
+
+std::set<std::uint32_t> looked_up(const state::NetState& wanted) {
+  std::set<std::uint32_t> out;
+  for (const state::Rule& rule : wanted.rules) {
+    if (rule.table != state::kTableMain) out.insert(rule.table);
+  }
+  return out;
 }
 
 std::size_t count_own(const state::NetState& observed, const plan::Ownership& ownership) {
@@ -34,6 +46,11 @@ std::size_t count_own(const state::NetState& observed, const plan::Ownership& ow
 std::size_t fingerprint(const state::NetState& wanted) {
   std::size_t out = wanted.rules.size();
   for (const state::Rule& rule : wanted.rules) out += std::hash<state::Rule>()(rule);
+  if (!wanted.nft) return out;
+  for (const auto* elements : {&wanted.nft->sources, &wanted.nft->vips}) {
+    for (const auto& [address, mark] : *elements) out += std::hash<net::Address>()(address) * 31 + mark;
+  }
+  for (const net::Prefix& prefix : wanted.nft->own) out += std::hash<net::Prefix>()(prefix);
   return out;
 }
 
@@ -66,23 +83,67 @@ void NodeLoop::run(std::stop_token stop) {
 
 base::Status NodeLoop::open_kernel() {
   if (engine_ && monitor_) return {};
-  engine_ = TRY(kernel::Engine::open(options_.ownership));
+  engine_ = TRY(kernel::Engine::open(options_.ownership, kernel::Engine::Reach::steering));
   monitor_ = TRY(kernel::Monitor::start(engine_->port(), changed_));
   return {};
 }
 
+base::Status NodeLoop::read_facts(std::stop_token stop) {
+  facts_ = TRY(kernel::read_facts(engine_->socket(), tables_, stop));
+  facts_read_ = std::chrono::steady_clock::now();
+  return {};
+}
+
+// The facts are read again when something they are made from has changed, and by audit.
+base::Status NodeLoop::look_at_node(std::stop_token stop) {
+  const auto now = std::chrono::steady_clock::now();
+  const bool changed = concerns_facts(monitor_->take());
+  if (now - table_listed_ >= kTableAudit) {
+    engine_->distrust();
+    table_listed_ = now;
+  }
+  if (!changed && facts_read_ && now - *facts_read_ < options_.audit) return {};
+  return read_facts(stop);
+}
+
+base::Result<state::Observation> NodeLoop::observe(std::stop_token stop) {
+  TRY(open_kernel());
+  TRY(look_at_node(stop));
+  return engine_->observe(stop);
+}
+
+// What is wanted may name tables whose routes nobody has looked at yet: then once more, with their facts.
+base::Result<std::optional<Wanted>> NodeLoop::ask(const state::Observation& seen, std::stop_token stop) {
+  const auto once = [&] {
+    return source_({.kernel = &state::state_of(seen),
+                    .facts = facts_,
+                    .verified = state::is_verified(seen),
+                    .now = std::chrono::steady_clock::now()});
+  };
+  auto wanted = once();
+  if (!wanted) return std::nullopt;
+  auto tables = looked_up(wanted->state);
+  if (tables == tables_) return wanted;
+  tables_ = std::move(tables);
+  TRY(read_facts(stop));
+  return once();
+}
+
 Looked NodeLoop::pass(std::stop_token stop) {
   const auto begun = std::chrono::steady_clock::now();
-  auto wanted = source_();
-  if (!wanted) return std::nullopt;
-  TRY(open_kernel());
-  Pass out{.wanted = *std::move(wanted)};
-  look_again_ = out.wanted.look_again;
-  if (!out.wanted.whole) {
-    const auto seen = TRY(engine_->observe(stop));
-    out.wanted.state = keeping_own(std::move(out.wanted.state), state::state_of(seen), options_.ownership);
+  auto seen = observe(stop);
+  if (!seen) {
+    (void)source_({.facts = facts_});  // It should know what is new all the same, for what we report.
+    return std::unexpected(std::move(seen).error());
   }
-  out.report = TRY(engine_->converge(out.wanted.state, stop));
+  auto wanted = TRY(ask(*seen, stop));
+  if (!wanted) return std::nullopt;
+  look_again_ = wanted->look_again;
+  Pass out{.wanted = *std::move(wanted), .facts = facts_};
+  if (!out.wanted.whole) {
+    out.wanted.state = plan::retain(std::move(out.wanted.state), state::state_of(*seen), options_.ownership);
+  }
+  out.report = TRY(engine_->converge(*std::move(seen), out.wanted.state, stop));
   out.own_rules = count_own(state::state_of(out.report.after), options_.ownership);
   const std::size_t wanted_now = fingerprint(out.wanted.state);
   if (settled_ == wanted_now) out.repairs = out.report.outcome.count(kernel::Effect::done);
@@ -104,7 +165,7 @@ std::chrono::milliseconds NodeLoop::look(std::stop_token stop) {
   if (!looked) {
     tell(looked.error().message());
     // What a socket still receives after a timeout is unknown: the next pass opens others.
-    if (looked.error().fault() == base::Fault::timeout) monitor_.reset(), engine_.reset();
+    if (looked.error().fault() == base::Fault::timeout) monitor_.reset(), engine_.reset(), facts_read_.reset();
     return backoff_.next();
   }
   if (!*looked) return options_.audit;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -19,8 +20,18 @@
 #include "runtime/heartbeat.h"
 #include "runtime/signal.h"
 #include "state/net_state.h"
+#include "state/node_facts.h"
 
 namespace agent {
+
+// What a pass has seen of this node when it asks what is wanted.
+struct Sight {
+  // Null where it could not be read: nothing can be wanted then, and the source only takes note of what is new to it.
+  const state::NetState* kernel = nullptr;
+  const state::NodeFacts& facts;
+  bool verified = false;  // Nothing is missing from `kernel`.
+  base::TimePoint now{};
+};
 
 // What this node should have, as far as that is known.
 struct Wanted {
@@ -38,7 +49,8 @@ struct Pass {
   Wanted wanted{};
   kernel::Engine::Report report{};  // What it came to in the kernel.
   std::size_t own_rules = 0;        // Of ours that stand there now.
-  std::size_t repairs = 0;  // Changes made although nothing else was wanted than before: somebody had been there.
+  std::size_t repairs = 0;   // Changes made although nothing else was wanted than before: somebody had been there.
+  state::NodeFacts facts{};  // As they were when it was asked what is wanted.
   base::Duration took{};
 };
 // Nothing while it is not known what is wanted; an error where the kernel could not be asked.
@@ -56,7 +68,7 @@ struct NodeLoopOptions {
 class NodeLoop {
  public:
   // Nothing while it is not known yet: the kernel stays as it is.
-  using Source = std::function<std::optional<Wanted>()>;
+  using Source = std::function<std::optional<Wanted>(const Sight&)>;
 
   // `changed` is raised by whoever knows that Source has something new, and by the kernel's notifications.
   NodeLoop(Source source, runtime::Signal& changed, NodeLoopOptions options = {});
@@ -68,6 +80,10 @@ class NodeLoop {
 
  private:
   base::Status open_kernel();
+  base::Status look_at_node(std::stop_token stop);
+  base::Status read_facts(std::stop_token stop);
+  base::Result<state::Observation> observe(std::stop_token stop);
+  base::Result<std::optional<Wanted>> ask(const state::Observation& seen, std::stop_token stop);
   std::chrono::milliseconds until_audit() const;
   std::chrono::milliseconds look(std::stop_token stop);  // One pass; how long to wait at most for the next.
   void tell(std::string story);
@@ -78,6 +94,10 @@ class NodeLoop {
   base::Backoff backoff_;
   std::optional<kernel::Engine> engine_;
   std::unique_ptr<kernel::Monitor> monitor_;
+  state::NodeFacts facts_;
+  std::set<std::uint32_t> tables_;  // Those whose routes are among the facts.
+  std::optional<base::TimePoint> facts_read_;
+  base::TimePoint table_listed_{};
   std::optional<base::TimePoint> look_again_;
   std::optional<std::size_t> settled_;  // A fingerprint of what was wanted when all of it was last seen in place.
   std::string told_;

@@ -6,7 +6,7 @@
 namespace agent {
 
 base::Result<std::size_t> purge(const plan::Ownership& ownership, std::stop_token stop) {
-  auto engine = TRY(kernel::Engine::open(ownership));
+  auto engine = TRY(kernel::Engine::open(ownership, kernel::Engine::Reach::steering));
   const auto report = TRY(engine.converge({}, std::move(stop)));
   log_changes(report);
   if (report.settled()) return report.outcome.count(kernel::Effect::done);

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "dataplane/compile.h"
 #include "intent/cluster/desired.h"
 
 namespace intent {
@@ -23,12 +26,14 @@ struct Wish {
   const PublishedConfig* config;
 
   // The older object keeps what two of them want differently, so that a change in flight shows one answer everywhere.
-  auto order() const { return std::tie(claim.source, claim.priority, config->epoch, config->name, claim.table); }
+  auto order() const {
+    return std::tie(claim.kind, claim.source, claim.priority, config->epoch, config->name, claim.table);
+  }
 };
 
 class Compiler {
  public:
-  Compiler(const NodeView& view, std::span<const Claim> last) : view_(view), last_(last) {}
+  Compiler(const NodeView& view, const NodeMemory& last) : view_(view), last_(last) {}
 
   NodeIntent run() {
     for (const PublishedConfig* config : view_.configs) {
@@ -39,8 +44,8 @@ class Compiler {
     }
     std::ranges::sort(wishes_, {}, &Wish::order);
     grant();
-    std::ranges::sort(out_.claims);
-    std::ranges::sort(out_.desired.rules);
+    steer();
+    std::ranges::sort(out_.memory.claims);
     const auto by_name = [](const auto& item) { return std::tie(item.config->name, item.reason, item.message); };
     std::ranges::sort(out_.refusals, {}, by_name);
     std::ranges::sort(out_.warnings, {}, by_name);
@@ -61,8 +66,9 @@ class Compiler {
     }
     const auto table = table_of(config);
     if (!table) return;
+    const bool is_reply = config.spec.source_mode == SourceMode::reply;
     for (const net::Address& source : sources_of(config)) {
-      if (std::ranges::find(view_.addresses, source) != view_.addresses.end()) {
+      if (!is_reply && is_own(source)) {
         refuse(config, Reason::protected_source,
                fmt::format("{} is this node's own address: its kubelet and API traffic would follow the rule; use the "
                            "source mode Reply",
@@ -70,16 +76,22 @@ class Compiler {
         continue;
       }
       wishes_.push_back({.claim = {.uid = config.uid,
+                                   .kind = is_reply ? Claim::Kind::reply : Claim::Kind::source,
                                    .source = source,
                                    .priority = effective_priority(config.spec.priority, !config.spec.vrf.empty(),
                                                                   view_.default_priority),
-                                   .table = *table},
+                                   .table = *table,
+                                   .prefer_main = is_reply && config.spec.prefer_main.value_or(true)},
                          .config = &config});
     }
   }
 
+  bool is_own(const net::Address& address) const {
+    return view_.facts.own.contains(address) || std::ranges::find(view_.addresses, address) != view_.addresses.end();
+  }
+
   void hold(const PublishedConfig& config) {
-    for (const Claim& claim : std::ranges::equal_range(last_, config.uid, {}, &Claim::uid)) {
+    for (const Claim& claim : std::ranges::equal_range(last_.claims, config.uid, {}, &Claim::uid)) {
       wishes_.push_back({.claim = claim, .config = &config});
     }
   }
@@ -87,8 +99,9 @@ class Compiler {
   std::optional<std::uint32_t> table_of(const PublishedConfig& config) {
     const auto& spec = config.spec;
     if (!spec.vrf.empty()) {
-      const auto device = view_.vrfs.find(spec.vrf);
-      if (device != view_.vrfs.end()) return device->second;
+      const auto name = net::InterfaceName::parse(spec.vrf);
+      const auto device = name ? view_.facts.vrfs.find(*name) : view_.facts.vrfs.end();
+      if (device != view_.facts.vrfs.end()) return device->second;
       refuse(config, Reason::vrf_not_found, fmt::format("there is no VRF device {} on this node", spec.vrf));
       return std::nullopt;
     }
@@ -110,6 +123,7 @@ class Compiler {
     switch (config.spec.source_mode) {
       case SourceMode::cluster_ip:
       case SourceMode::load_balancer_ip:
+      case SourceMode::reply:
         take(config.spec.service_ip);
         break;
       case SourceMode::endpoints:
@@ -120,9 +134,6 @@ class Compiler {
           if (!is_elsewhere) take(source.address);
         }
         break;
-      case SourceMode::reply:
-        refuse(config, Reason::mode_unsupported, "this agent does not steer replies");
-        break;
     }
     return out;
   }
@@ -131,7 +142,8 @@ class Compiler {
   void grant() {
     const Wish* holder = nullptr;
     for (const Wish& wish : wishes_) {
-      const bool is_same_place = holder != nullptr && holder->claim.source == wish.claim.source &&
+      const bool is_same_place = holder != nullptr && holder->claim.kind == wish.claim.kind &&
+                                 holder->claim.source == wish.claim.source &&
                                  holder->claim.priority == wish.claim.priority;
       if (is_same_place && holder->claim.table != wish.claim.table) {
         refuse(*wish.config, Reason::waiting,
@@ -141,27 +153,89 @@ class Compiler {
         continue;
       }
       if (!is_same_place) {
-        if (!program(wish)) continue;
+        if (!is_possible(wish)) continue;
         holder = &wish;
       }
-      out_.claims.push_back(wish.claim);
-      warn(wish);
+      granted_.push_back(&wish);
     }
   }
 
-  bool program(const Wish& wish) {
+  bool is_possible(const Wish& wish) {
     const Claim& claim = wish.claim;
     const state::Rule rule{.family = claim.source.family(),
                            .priority = claim.priority,
                            .selector = {.from = net::Prefix::host(claim.source)},
                            .protocol = view_.protocol,
                            .table = claim.table};
-    if (const auto valid = state::validate(rule); !valid) {
-      refuse(*wish.config, Reason::invalid, valid.error().message());
-      return false;
+    const auto valid = state::validate(rule);
+    if (!valid) refuse(*wish.config, Reason::invalid, valid.error().message());
+    return valid.has_value();
+  }
+
+  // What was granted, as rules and marks; what cannot be steered after all is refused.
+  void steer() {
+    auto compiled = dataplane::compile(steering());
+    std::set<std::pair<Claim::Kind, net::Address>> refused;
+    for (const dataplane::Finding& finding : compiled.findings) {
+      if (!finding.refused) continue;
+      const auto kind = is_about_replies(finding.code) ? Claim::Kind::reply : Claim::Kind::source;
+      for (const net::Address& subject : finding.subjects) refused.emplace(kind, subject);
+      for (const Wish* wish : granted_) {
+        if (wish->claim.kind != kind || !std::ranges::binary_search(finding.subjects, wish->claim.source)) continue;
+        refuse(*wish->config, reason_of(finding.code),
+               fmt::format("{}: {}", wish->claim.source.text(), finding.message));
+      }
     }
-    out_.desired.rules.push_back(rule);
-    return true;
+    for (const Wish* wish : granted_) {
+      if (refused.contains({wish->claim.kind, wish->claim.source})) continue;
+      out_.memory.claims.push_back(wish->claim);
+      warn(*wish);
+    }
+    out_.desired = {.rules = std::move(compiled.rules), .nft = std::move(compiled.table)};
+    out_.findings = std::move(compiled.findings);
+    out_.look_again = compiled.look_again;
+    out_.memory.marks = {.held = std::move(compiled.held), .in_use = last_.marks.in_use};
+    out_.memory.decision = compiled.decision;
+  }
+
+  dataplane::Steering steering() const {
+    dataplane::Steering out{.numbers = {.protocol = view_.protocol},
+                            .mode = view_.dataplane,
+                            .present = last_.decision,
+                            .marks = last_.marks,
+                            .now = view_.now};
+    for (const Wish* wish : granted_) {
+      const Claim& claim = wish->claim;
+      const dataplane::Target target{.priority = claim.priority, .table = claim.table, .epoch = wish->config->epoch};
+      if (claim.kind == Claim::Kind::reply) {
+        out.replies.push_back({.vip = claim.source, .target = target, .prefer_main = claim.prefer_main});
+      } else {
+        out.sources.push_back({.address = claim.source, .target = target});
+      }
+    }
+    out.facts.local = view_.facts.bound;
+    out.facts.cluster_prefixes = view_.cluster_prefixes;
+    out.facts.nftables = view_.facts.nftables.value_or(true);
+    for (const state::TableUse& use : view_.facts.tables) {
+      for (const net::InterfaceName& device : use.devices) {
+        const auto filter = view_.facts.reverse_path_filter.find(device);
+        if (use.family != net::Family::v4 || filter == view_.facts.reverse_path_filter.end()) continue;
+        out.facts.uplinks.push_back({.table = use.table, .device = device, .rp_filter = filter->second});
+      }
+    }
+    return out;
+  }
+
+  static bool is_about_replies(std::string_view code) {
+    return code == dataplane::kNoFreeMark || code == dataplane::kPriorityTooLow || code == dataplane::kNoNftables;
+  }
+
+  static Reason reason_of(std::string_view code) {
+    if (code == dataplane::kNoFreeMark) return Reason::no_free_mark;
+    if (code == dataplane::kPriorityTooLow) return Reason::priority_too_low;
+    if (code == dataplane::kNoNftables) return Reason::no_nftables;
+    if (code == dataplane::kTooManyRules) return Reason::too_many_rules;
+    return Reason::protected_source;
   }
 
   void warn(const Wish& wish) {
@@ -186,8 +260,9 @@ class Compiler {
   }
 
   const NodeView& view_;
-  std::span<const Claim> last_;
+  const NodeMemory& last_;
   std::vector<Wish> wishes_;
+  std::vector<const Wish*> granted_;
   NodeIntent out_;
 };
 
@@ -207,8 +282,14 @@ std::string_view text(Refusal::Reason reason) {
       return "VRFNotFound";
     case Reason::protected_source:
       return "ProtectedSource";
-    case Reason::mode_unsupported:
-      return "ModeUnsupported";
+    case Reason::no_nftables:
+      return "NoNftables";
+    case Reason::no_free_mark:
+      return "NoFreeMark";
+    case Reason::priority_too_low:
+      return "PriorityTooLow";
+    case Reason::too_many_rules:
+      return "TooManyRules";
     case Reason::waiting:
       return "Waiting";
     case Reason::invalid:
@@ -217,7 +298,7 @@ std::string_view text(Refusal::Reason reason) {
   return "Invalid";
 }
 
-NodeIntent compile(const NodeView& view, std::span<const Claim> last) {
+NodeIntent compile(const NodeView& view, const NodeMemory& last) {
   return Compiler(view, last).run();
 }
 

@@ -2,7 +2,8 @@
 
 #include <compare>
 #include <cstdint>
-#include <map>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,9 +12,13 @@
 #include "api/agent.h"
 #include "api/kinds.h"
 #include "api/published_config.h"
+#include "base/clock.h"
+#include "dataplane/steering.h"
 #include "meta/labels.h"
 #include "net/address.h"
+#include "net/prefix.h"
 #include "state/net_state.h"
+#include "state/node_facts.h"
 
 namespace intent {
 
@@ -22,18 +27,26 @@ struct NodeView {
   std::span<const api::PublishedConfig* const> configs;
   std::string_view node;
   meta::Labels labels;
-  std::vector<net::Address> addresses;        // The node's own.
-  std::map<std::string, std::uint32_t> vrfs;  // Device -> table.
+  std::vector<net::Address> addresses;  // The node's own, as the cluster knows them; facts has what the kernel shows.
+  std::set<net::Prefix> cluster_prefixes;  // Pods and nodes: replies to them are not steered.
+  state::NodeFacts facts;
+  dataplane::Mode dataplane = dataplane::Mode::automatic;
   std::uint32_t default_priority = api::kDefaultPriority;
   std::uint8_t protocol = api::kRuleProtocol;
+  base::TimePoint now;
 };
 
-// "Packets from this address look up this table at this priority", and which object says so.
+// "Packets from this address look up this table at this priority", or replies of connections to it, and which object
+// says so.
 struct Claim {
+  enum class Kind : std::uint8_t { source, reply };
+
   std::string uid;
-  net::Address source;
+  Kind kind = Kind::source;
+  net::Address source;  // Or the VIP.
   std::uint32_t priority = 0;
   std::uint32_t table = 0;
+  bool prefer_main = false;  // Of a reply.
 
   auto operator<=>(const Claim&) const = default;
 };
@@ -47,7 +60,10 @@ struct Refusal {
     bad_address,       // Cannot be read.
     vrf_not_found,     // No such device on this node.
     protected_source,  // The node's own address: kubelet and API traffic would follow the rule.
-    mode_unsupported,  // Needs what this agent cannot do.
+    no_nftables,       // The kernel lacks what a reply needs.
+    no_free_mark,      // All marks are taken.
+    priority_too_low,  // There is no place before it for the look at `main`.
+    too_many_rules,    // More than a node is given.
     waiting,           // An older object has this source and priority for another table and is not yet withdrawn.
     invalid,           // The kernel would refuse the rule.
   };
@@ -66,15 +82,26 @@ struct Warning {
   std::string message;
 };
 
+// What one pass leaves for the next.
+struct NodeMemory {
+  std::vector<Claim> claims{};  // What each object got, in order.
+  dataplane::Marks marks{};     // Who holds which mark; `in_use` is the kernel's word.
+  dataplane::Decision decision{};
+
+  bool operator==(const NodeMemory&) const = default;
+};
+
 struct NodeIntent {
   state::NetState desired;
-  std::vector<Refusal> refusals;  // By name.
-  std::vector<Warning> warnings;  // By name.
-  std::vector<Claim> claims;      // What each object got, in order: the memory that the next pass needs.
+  std::vector<Refusal> refusals;             // By name.
+  std::vector<Warning> warnings;             // By name.
+  std::vector<dataplane::Finding> findings;  // What the steering itself has to say.
+  NodeMemory memory;
+  std::optional<base::TimePoint> look_again;  // When the back end may change.
 };
 
 // What this node's network should be. Pure: the same objects in any order, with the same memory, give the same result.
 // Objects that are withdrawn, or not for this node, say nothing.
-NodeIntent compile(const NodeView& view, std::span<const Claim> last);
+NodeIntent compile(const NodeView& view, const NodeMemory& last);
 
 }  // namespace intent

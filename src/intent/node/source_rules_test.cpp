@@ -37,7 +37,7 @@ class Bench {
   NodeIntent compile(const std::vector<const PublishedConfig*>& pointers) {
     view.configs = pointers;
     NodeIntent out = intent::compile(view, last);
-    last = out.claims;
+    last = out.memory;
     return out;
   }
   void forget(std::string_view name) {
@@ -46,7 +46,7 @@ class Bench {
   const std::deque<PublishedConfig>& configs() const { return configs_; }
 
   NodeView view{.node = "n1", .labels = {{"zone", "a"}}};
-  std::vector<Claim> last;
+  NodeMemory last;
 
  private:
   std::deque<PublishedConfig> configs_;
@@ -129,9 +129,12 @@ TEST(SourceRules, a_changed_object_that_was_never_applied_is_not_applied) {
 TEST(SourceRules, what_cannot_be_programmed_is_refused_and_its_siblings_go_on) {
   Bench bench;
   bench.view.addresses = {*net::Address::parse("192.0.2.9")};
+  bench.view.facts.own = {*net::Address::parse("192.0.2.8")};
+  bench.view.facts.nftables = false;
   bench.config("address", "localhost", 100);
   bench.config("good", "10.96.0.1", 100, 5);
   bench.config("own", "192.0.2.9", 100);
+  bench.config("own-too", "192.0.2.8", 100);
   auto& reply = bench.config("reply", "203.0.113.1", 0);
   reply.spec.source_mode = SourceMode::reply;
   reply.spec.route_table = 100;
@@ -139,13 +142,13 @@ TEST(SourceRules, what_cannot_be_programmed_is_refused_and_its_siblings_go_on) {
   bench.config("vrf", "10.96.0.3", 0).spec.vrf = "red";
   const NodeIntent intent = bench.compile();
   EXPECT_EQ(rules(intent), Texts{"5: from 10.96.0.1 lookup 100 proto 183"});
-  EXPECT_EQ(refusals(intent), (Texts{"address BadAddress", "own ProtectedSource", "reply ModeUnsupported",
-                                     "table TableUnset", "vrf VRFNotFound"}));
+  EXPECT_EQ(refusals(intent), (Texts{"address BadAddress", "own ProtectedSource", "own-too ProtectedSource",
+                                     "reply NoNftables", "table TableUnset", "vrf VRFNotFound"}));
 }
 
 TEST(SourceRules, a_vrf_is_looked_up_on_the_node) {
   Bench bench;
-  bench.view.vrfs = {{"red", 4242}};
+  bench.view.facts.vrfs = {{*net::InterfaceName::parse("red"), 4242}};
   bench.config("a", "10.96.0.3", 0).spec.vrf = "red";
   EXPECT_EQ(rules(bench.compile()), Texts{"999: from 10.96.0.3 lookup 4242 proto 183"});
 }
@@ -197,6 +200,62 @@ TEST(SourceRules, D54_a_priority_after_main_and_a_table_of_the_system_are_progra
   EXPECT_EQ(intent.warnings[1].reason, Warning::Reason::reserved_table);
 }
 
+TEST(SourceRules, replies_to_a_vip_are_marked_and_prefer_main_unless_told_otherwise) {
+  Bench bench;
+  bench.view.cluster_prefixes = {*net::Prefix::parse("10.244.0.0/16")};
+  auto& config = bench.config("reply", "203.0.113.45", 0, 1000);
+  config.spec.route_table = 100;
+  config.spec.source_mode = SourceMode::reply;
+  NodeIntent intent = bench.compile();
+  EXPECT_EQ(rules(intent), (Texts{"999: from all fwmark 0x100/0x3f00 lookup main suppress_prefixlength 0 proto 183",
+                                  "1000: from all fwmark 0x100/0x3f00 lookup 100 proto 183"}));
+  ASSERT_TRUE(intent.desired.nft);
+  EXPECT_EQ(intent.desired.nft->vips.begin()->first.text(), "203.0.113.45");
+  EXPECT_EQ(intent.desired.nft->own.begin()->text(), "10.244.0.0/16");
+  config.spec.prefer_main = false;
+  intent = bench.compile();
+  EXPECT_EQ(intent.desired.rules.size(), 1U);
+}
+
+TEST(SourceRules, a_reply_may_answer_for_an_address_of_the_node_itself) {
+  Bench bench;
+  bench.view.facts.own = {*net::Address::parse("192.0.2.9")};
+  auto& config = bench.config("reply", "192.0.2.9", 0, 1000);
+  config.spec.route_table = 100;
+  config.spec.source_mode = SourceMode::reply;
+  EXPECT_TRUE(bench.compile().refusals.empty());
+}
+
+TEST(SourceRules, a_reply_without_room_for_the_look_at_main_is_refused) {
+  Bench bench;
+  auto& config = bench.config("reply", "203.0.113.45", 0, 1);
+  config.spec.route_table = 100;
+  config.spec.source_mode = SourceMode::reply;
+  const NodeIntent intent = bench.compile();
+  EXPECT_EQ(refusals(intent), Texts{"reply PriorityTooLow"});
+  EXPECT_TRUE(intent.memory.claims.empty());
+}
+
+TEST(SourceRules, many_sources_turn_to_marks_except_where_the_reverse_path_filter_is_strict) {
+  Bench bench;
+  const auto eth1 = *net::InterfaceName::parse("eth1");
+  bench.view.facts.tables = {{.table = 100, .family = net::Family::v4, .routes = 1, .devices = {eth1}}};
+  bench.view.facts.reverse_path_filter = {{eth1, 1}};
+  auto& config = bench.config("many", "10.96.0.1", 0, 1000);
+  config.spec.route_table = 100;
+  config.spec.source_mode = SourceMode::endpoints;
+  for (int i = 0; i < 300; ++i) {
+    config.spec.source_ips.push_back({"10.244." + std::to_string(i / 250) + "." + std::to_string(i % 250), "n1"});
+  }
+  EXPECT_EQ(bench.compile().desired.rules.size(), 300U);
+  bench.view.facts.reverse_path_filter = {{eth1, 2}};
+  const NodeIntent intent = bench.compile();
+  EXPECT_EQ(intent.desired.rules.size(), 1U);
+  EXPECT_EQ(intent.desired.nft->sources.size(), 300U);
+  bench.view.facts.nftables = false;
+  EXPECT_EQ(bench.compile().desired.rules.size(), 300U);
+}
+
 TEST(SourceRules, D36_addresses_are_compared_by_value) {
   Bench bench;
   bench.config("a", "FD00:0::1", 100, 1000);
@@ -225,7 +284,7 @@ RC_GTEST_PROP(SourceRules, order_means_nothing_and_a_second_pass_changes_nothing
   std::ranges::reverse(forward);
   const NodeIntent second = bench.compile(forward);
   RC_ASSERT(first.desired == second.desired);
-  RC_ASSERT(first.claims == second.claims);
+  RC_ASSERT(first.memory.claims == second.memory.claims);
   RC_ASSERT(refusals(first) == refusals(second));
 }
 
