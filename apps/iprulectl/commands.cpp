@@ -25,7 +25,7 @@
 namespace iprulectl {
 namespace {
 
-int run_lab(char** argv) {
+int run_lab(char** argv, const std::string& scenario) {
   // First of all, before there is any thread: from here on nothing can reach the machine's own network.
   if (const auto entered = lab::enter_sandbox(argv); !entered) return complain(entered.error());
   const auto beside = std::filesystem::read_symlink("/proc/self/exe").parent_path();
@@ -33,15 +33,30 @@ int run_lab(char** argv) {
     fmt::print("{}", text);
     std::fflush(stdout);
   };
-  const auto right = cli::show_lab({.agent = beside / "iprule-agent"}, show);
+  const auto right = cli::show_lab({.agent = beside / "iprule-agent", .scenario = scenario}, show);
   if (!right) return complain(right.error());
   return static_cast<int>(*right ? cli::ExitCode::fine : cli::ExitCode::attention);
+}
+
+int list_scenarios() {
+  for (const cli::LabScenario& scenario : cli::lab_scenarios()) fmt::print("{:10}{}\n", scenario.name, scenario.what);
+  return 0;
 }
 
 Command lab_command(CLI::App& app, char** argv) {
   auto* word = app.add_subcommand(
       "lab", "Show which uplink replies take, with real packets in a small world of network namespaces");
-  return {.word = word, .run = [argv] { return run_lab(argv); }};
+  struct Flags {
+    std::string scenario;
+    bool list = false;
+  };
+  const auto flags = std::make_shared<Flags>();
+  std::vector<std::string> names;
+  for (const cli::LabScenario& scenario : cli::lab_scenarios()) names.push_back(scenario.name);
+  word->add_option("--scenario", flags->scenario, "Only this one")->check(CLI::IsMember(names));
+  word->add_flag("--list", flags->list, "List the scenarios");
+  return {.word = word,
+          .run = [argv, flags] { return flags->list ? list_scenarios() : run_lab(argv, flags->scenario); }};
 }
 
 Command status_command(CLI::App& app, Common& common) {

@@ -18,7 +18,9 @@ namespace {
 template <typename Kind>
 base::Status add(std::vector<Kind>& all, Kind object, std::string_view kind) {
   const std::string name = meta::full_name(object.meta);
-  const auto same = [&](const Kind& other) { return meta::full_name(other.meta) == name; };
+  const auto same = [&](const Kind& other) {
+    return other.meta.name == object.meta.name && other.meta.ns == object.meta.ns;
+  };
   if (std::ranges::any_of(all, same)) {
     return base::fail(base::Fault::invalid, fmt::format("{} {} is there twice", kind, name));
   }

@@ -3,75 +3,73 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "base/clock.h"
-#include "base/file.h"
-#include "kernel/engine.h"
+#include "cli/lab_node.h"
 #include "lab/demonstration.h"
 #include "lab/scene.h"
+#include "lab/service_proxy.h"
+#include "lab/traffic.h"
 #include "lab/world.h"
+#include "plan/ownership.h"
 
 namespace cli {
 namespace {
 
-using namespace std::chrono_literals;
+using lab::Act;
+using lab::Scene;
 
-constexpr auto kPatience = 20s;
+constexpr int kManyServices = 5000;
 
-// Each node's Service has a VIP in the range of the one IPRule; what the node sees as the source of replies is the
-// Service's ClusterIP.
-std::string manifests(const lab::Scene& scene, const lab::SceneNode& node) {
-  return fmt::format(R"(apiVersion: api.operator.brtrm.dev/v1alpha1
+std::string manifests(const lab::SceneNode& node, std::string_view mode, int more_services = 0) {
+  std::string out = fmt::format(R"(apiVersion: api.operator.brtrm.dev/v1alpha1
 kind: IPRule
 metadata: {{name: public-eu}}
-spec: {{cidrs: [203.0.113.0/24, "2001:db8:113::/64"], table: {}, priority: 1000}}
+spec: {{cidrs: [203.0.113.0/24, 203.1.0.0/16, "2001:db8:113::/64"], table: {}, priority: 1000, source: {{modes: [{}]}}}}
 ---
 apiVersion: v1
 kind: Service
 metadata: {{name: frontend, namespace: shop}}
 spec: {{type: LoadBalancer, clusterIPs: ["{}", "{}"]}}
-status: {{loadBalancer: {{ingress: [{{ip: 203.0.113.45}}, {{ip: "2001:db8:113::45"}}]}}}}
+status: {{loadBalancer: {{ingress: [{{ip: "{}"}}, {{ip: "{}"}}]}}}}
 )",
-                     scene.kTable, node.service[0].text(), node.service[1].text());
-}
-
-// How many of the node's Service addresses have a rule of ours, by the kernel's own word.
-base::Result<std::size_t> count_rules(const lab::SceneNode& node) {
-  auto engine = TRY(kernel::Engine::open({}));
-  const auto seen = TRY(engine.observe({}));
-  return static_cast<std::size_t>(std::ranges::count_if(state::state_of(seen).rules, [&](const state::Rule& rule) {
-    return engine.ownership().owns(rule) && rule.table == lab::Scene::kTable && rule.selector.from &&
-           std::ranges::find(node.service, rule.selector.from->address()) != node.service.end();
-  }));
-}
-
-base::Result<bool> has_rules(const lab::SceneNode& node) {
-  base::Result<std::size_t> found = 0;
-  TRY(node.host->within([&] {
-    found = count_rules(node);
-    return base::Status();
-  }));
-  return TRY(std::move(found)) == node.service.size();
-}
-
-base::Status wait_for_rules(const lab::SceneNode& node, lab::Process& agent) {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  while (!TRY(has_rules(node))) {
-    if (!agent.running()) {
-      return base::fail(base::Fault::unavailable, fmt::format("the agent on {} ended: {}", node.name, agent.errors()));
-    }
-    if (std::chrono::steady_clock::now() > deadline) {
-      return base::fail(base::Fault::timeout,
-                        fmt::format("no rules on {}; its agent said: {}", node.name, agent.errors()));
-    }
-    std::this_thread::sleep_for(5ms);  // Between two looks at the kernel; the fact above ends the wait.
+                                Scene::kTable, mode, node.service[0].text(), node.service[1].text(), node.vip[0].text(),
+                                node.vip[1].text());
+  for (int i = 0; i < more_services; ++i) {
+    const int high = i / 250;
+    const int low = i % 250 + 1;
+    out += fmt::format(R"(---
+apiVersion: v1
+kind: Service
+metadata: {{name: s{0}, namespace: shop}}
+spec: {{type: LoadBalancer, clusterIPs: ["10.97.{1}.{2}"]}}
+status: {{loadBalancer: {{ingress: [{{ip: "203.1.{1}.{2}"}}]}}}}
+)",
+                       i, high, low);
   }
-  return {};
+  return out;
+}
+
+std::size_t count_rules(const state::NetState& kernel, bool by_mark) {
+  return static_cast<std::size_t>(std::ranges::count_if(kernel.rules, [&](const state::Rule& rule) {
+    return plan::Ownership().owns(rule) && rule.selector.mark.has_value() == by_mark;
+  }));
+}
+
+// Both of the Service's cluster addresses have a rule, and nothing is marked.
+bool steers_cluster_addresses(const state::NetState& kernel) {
+  return count_rules(kernel, false) == 2 && !kernel.nft;
+}
+
+// Replies of both VIPs are marked, and two rules for each family, that for `main` included, know the mark.
+bool steers_replies(const state::NetState& kernel) {
+  return kernel.nft && kernel.nft_strange.empty() && kernel.nft->vips.size() == 2 && count_rules(kernel, true) == 4 &&
+         count_rules(kernel, false) == 0;
+}
+
+bool steers_many_by_mark(const state::NetState& kernel) {
+  return kernel.nft && kernel.nft->sources.size() == kManyServices + 2 && count_rules(kernel, false) == 0;
 }
 
 class Lab {
@@ -80,49 +78,122 @@ class Lab {
       : options_(options), print_(print) {}
 
   base::Result<bool> show() {
-    const auto start = std::chrono::steady_clock::now();
+    const auto begun = std::chrono::steady_clock::now();
     auto world = TRY(lab::World::make());
-    auto scene = TRY(lab::Scene::build(world, 1));
+    auto scene = TRY(Scene::build(world, 1));
+    lab::SceneNode& worker = scene->nodes().front();
+    TRY(lab::translate_vips(worker));
+    node_.emplace(worker, options_.agent, std::filesystem::temp_directory_path() / worker.name);
     print_(fmt::format(
-        "built     1 node with 2 uplinks, 2 gateways, 1 client, 1 pod with the Service's addresses: "
-        "{} network namespaces, {:.1f} s\n",
-        world.host_count(), std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()));
-    const auto shown = TRY(lab::demonstrate(*scene, acts(), [](const lab::Row&) {}));
-    print_(lab::format_table(shown.rows));
-    print_(shown.as_expected ? "removed   everything; the rule made the difference\n"
-                             : "removed   everything; a reply took an uplink it should not\n");
-    return shown.as_expected;
+        "built     1 node with 2 uplinks and a service proxy, 2 gateways, 1 client, 1 pod behind {}: {} network "
+        "namespaces, {:.1f} s\n",
+        worker.vip[0].text(), world.host_count(),
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count()));
+    const bool right = TRY(play(*scene));
+    print_(right ? "removed   everything; every reply took the uplink it should\n"
+                 : "removed   everything; a reply took an uplink it should not\n");
+    return right;
   }
 
  private:
-  std::vector<lab::Act> acts() {
-    return {{.what = "no rule", .expect = lab::Act::Expect::wrong},
-            {.what = "IPRule public-eu", .prepare = [this](lab::Scene& scene) { return start_agents(scene); }},
-            {.what = "agent killed", .prepare = [this](lab::Scene&) { return kill_agents(); }}};
-  }
-
-  base::Status start_agents(lab::Scene& scene) {
-    for (lab::SceneNode& node : scene.nodes()) {
-      const std::filesystem::path folder = std::filesystem::temp_directory_path() / node.name;
-      std::filesystem::create_directory(folder);
-      TRY(base::write_file(folder / "shop.yaml", manifests(scene, node)));
-      agents_.push_back(TRY(node.host->start({.arguments = {options_.agent.native(), "standalone", folder.native()}})));
-      TRY(wait_for_rules(node, *agents_.back()));
+  base::Result<bool> play(Scene& scene) {
+    std::vector<lab::Row> rows;
+    bool right = true;
+    if (wants("uplinks")) right &= TRY(play_acts(scene, uplinks(), rows));
+    if (wants("faults")) right &= TRY(play_acts(scene, faults(), rows));
+    if (wants("many")) {
+      rows.push_back(TRY(base::within("many Services", play_many(scene))));
+      right &= rows.back().right();
     }
-    return {};
+    print_(lab::format_table(rows));
+    return right;
   }
 
-  base::Status kill_agents() {
-    for (lab::Process* agent : agents_) agent->kill();
-    return {};
+  bool wants(std::string_view scenario) const { return options_.scenario.empty() || options_.scenario == scenario; }
+
+  base::Result<bool> play_acts(Scene& scene, std::vector<Act> acts, std::vector<lab::Row>& rows) {
+    for (Act& act : acts) act.target = Act::Target::vip;
+    auto shown = TRY(lab::demonstrate(scene, acts));
+    std::ranges::move(shown.rows, std::back_inserter(rows));
+    return shown.as_expected;
+  }
+
+  std::vector<Act> uplinks() {
+    return {{.what = "no rule", .expect = Act::Expect::wrong},
+            {.what = "IPRule public-eu, ClusterIP",
+             .expect = Act::Expect::wrong,
+             .prepare = [this](Scene&) { return steer("ClusterIP", steers_cluster_addresses); }},
+            {.what = "IPRule public-eu, Reply", .prepare = [this](Scene&) { return steer("Reply", steers_replies); }},
+            {.what = "agent killed", .prepare = [this](Scene&) { return kill(); }}};
+  }
+
+  std::vector<Act> faults() {
+    return {
+        {.what = "agent started again", .prepare = [this](Scene&) { return steer("Reply", steers_replies); }},
+        {.what = "eth1 lost and back", .prepare = [this](Scene&) { return flap(); }},
+        {.what = "rules flushed by somebody", .prepare = [this](Scene&) { return repaired(lab::flush_rules); }},
+        {.what = "nftables flushed by somebody", .prepare = [this](Scene&) { return repaired(lab::flush_ruleset); }}};
+  }
+
+  base::Result<std::string> steer(std::string_view mode, const LabNode::Fact& fact) {
+    TRY(node_->write_manifests(manifests(node_->scene(), mode)));
+    if (!running_) TRY(node_->start_agent());
+    running_ = true;
+    TRY(node_->wait_until(mode, fact));
+    return mode == "ClusterIP" ? "the source is the pod's address" : "";
+  }
+
+  base::Result<std::string> kill() {
+    node_->kill_agent();
+    running_ = false;
+    return "the kernel keeps what it has";
+  }
+
+  // Routes of a link go with it; whoever filled the table fills it again.
+  base::Result<std::string> flap() {
+    lab::Host& host = *node_->scene().host;
+    TRY(lab::set_up(host.rtnl(), "eth1", false));
+    TRY(lab::set_up(host.rtnl(), "eth1"));
+    TRY(Scene::lay_uplink_b(node_->scene()));
+    return "";
+  }
+
+  template <typename Damage>
+  base::Result<std::string> repaired(Damage damage) {
+    TRY(damage(node_->scene()));
+    const auto took = TRY(node_->wait_until("repair", steers_replies));
+    TRY(lab::translate_vips(node_->scene()));  // As kube-proxy does for its part.
+    return fmt::format("repaired in {} ms", took.count());
+  }
+
+  // Conversations go on while so many Services come that rules would be too slow.
+  base::Result<lab::Row> play_many(Scene& scene) {
+    TRY(steer("ClusterIP", steers_cluster_addresses));
+    auto traffic = TRY(lab::Traffic::start(scene, node_->scene(), 50));
+    TRY(node_->write_manifests(manifests(node_->scene(), "ClusterIP", kManyServices)));
+    const auto took = TRY(node_->wait_until("marks", steers_many_by_mark));
+    auto tally = TRY(traffic->stop());
+    return lab::Row{.what = fmt::format("{} more Services", kManyServices),
+                    .tally = tally,
+                    .note = fmt::format("rules became marks in {:.1f} s", std::chrono::duration<double>(took).count())};
   }
 
   const LabOptions& options_;
   const std::function<void(std::string_view)>& print_;
-  std::vector<lab::Process*> agents_;
+  std::optional<LabNode> node_;
+  bool running_ = false;
 };
 
 }  // namespace
+
+const std::vector<LabScenario>& lab_scenarios() {
+  static const std::vector<LabScenario> kScenarios = {
+      {"uplinks", "No rule, the source mode ClusterIP, the source mode Reply, the agent killed"},
+      {"faults", "A lost link, foreign flushes of the rules and of nftables"},
+      {"many", "5,000 Services come while conversations go on"},
+  };
+  return kScenarios;
+}
 
 base::Result<bool> show_lab(const LabOptions& options, const std::function<void(std::string_view)>& print) {
   return Lab(options, print).show();

@@ -17,11 +17,26 @@ std::string format(const UplinkCount& count) {
 }
 
 std::string share(std::string_view what, int part, int whole) {
-  return part == whole ? std::string(what) : fmt::format("{}: {} of {}", what, part, whole);
+  return part == whole ? std::string(what) : fmt::format("{} ({} of {})", what, part, whole);
 }
 
-std::string label(std::string_view what, const SceneNode& node, net::Family family, bool many) {
-  return fmt::format("{}, {}{}", what, text(family), many ? ", " + node.name : "");
+UplinkCount sum(const UplinkCount& one, const UplinkCount& other) {
+  return {.eth0 = one.eth0 + other.eth0, .eth1 = one.eth1 + other.eth1};
+}
+
+Tally sum(const Tally& one, const Tally& other) {
+  return {.requests = one.requests + other.requests,
+          .requests_in = sum(one.requests_in, other.requests_in),
+          .replies_out = sum(one.replies_out, other.replies_out),
+          .answered = one.answered + other.answered};
+}
+
+// What both families say alike is said once.
+std::vector<Row> rows_of(const std::string& what, const std::string& note, const Tally& v4, const Tally& v6) {
+  const Row first{.what = what + ", IPv4", .tally = v4, .note = note};
+  const Row second{.what = what + ", IPv6", .tally = v6, .note = note};
+  if (first.verdict() != second.verdict()) return {first, second};
+  return {{.what = what, .tally = sum(v4, v6), .note = note}};
 }
 
 bool fits(const Row& row, Act::Expect expect) {
@@ -41,9 +56,13 @@ bool Row::wrong() const {
 }
 
 std::string Row::verdict() const {
-  if (right()) return "right";
-  if (tally.replies_out.eth0 > 0) return share("wrong uplink", tally.replies_out.eth0, tally.replies_out.total());
-  return share("no reply", tally.requests - tally.answered, tally.requests);
+  std::string out = "right";
+  if (tally.replies_out.eth0 > 0) {
+    out = share("wrong uplink", tally.replies_out.eth0, tally.replies_out.total());
+  } else if (!right()) {
+    out = share("no reply", tally.requests - tally.answered, tally.requests);
+  }
+  return note.empty() ? out : fmt::format("{}: {}", out, note);
 }
 
 std::string format_table(const std::vector<Row>& rows) {
@@ -61,11 +80,14 @@ base::Result<Demonstration> demonstrate(Scene& scene, const std::vector<Act>& ac
                                         const std::function<void(const Row&)>& seen) {
   Demonstration shown;
   for (const Act& act : acts) {
-    if (act.prepare) TRY(base::within(act.what, act.prepare(scene)));
+    std::string note;
+    if (act.prepare) note = TRY(base::within(act.what, act.prepare(scene)));
     for (const SceneNode& node : scene.nodes()) {
-      for (const net::Family family : {net::Family::v4, net::Family::v6}) {
-        Row row{.what = label(act.what, node, family, scene.nodes().size() > 1),
-                .tally = TRY(scene.send_requests(node, of_family(node.service, family), kRequests))};
+      const AddressPair& target = act.target == Act::Target::vip ? node.vip : node.service;
+      const Tally v4 = TRY(scene.open_connections(node, target[0], kRequests));
+      const Tally v6 = TRY(scene.open_connections(node, target[1], kRequests));
+      const std::string what = scene.nodes().size() > 1 ? fmt::format("{}, {}", act.what, node.name) : act.what;
+      for (Row& row : rows_of(what, note, v4, v6)) {
         shown.as_expected &= fits(row, act.expect);
         if (seen) seen(row);
         shown.rows.push_back(std::move(row));

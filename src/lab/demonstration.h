@@ -11,26 +11,30 @@ namespace lab {
 
 // One line of the lab's table: how requests came in and replies left, and what to think of it.
 struct Row {
-  std::string what;  // "no rule, IPv4"
+  std::string what;  // "no rule"; with the family where the other one says something else.
   Tally tally;
+  std::string note = {};  // Said behind the verdict: "the source is the pod's address".
 
   bool right() const;           // Every request came in by eth1, every reply left there too and reached the client.
   bool wrong() const;           // Every request came in by eth1, every reply left by eth0.
-  std::string verdict() const;  // "right", "wrong uplink", "wrong uplink: 3 of 20", "no reply: 20 of 20"
+  std::string verdict() const;  // "right", "wrong uplink", "wrong uplink (3 of 20)", "no reply"; with the note.
 };
 
 // The table with its head, one line per row:
 //                                     requests in    replies out       verdict
-//   no rule, IPv4                     eth1 20        eth0 20           wrong uplink
+//   no rule                           eth1 40        eth0 40           wrong uplink
 std::string format_table(const std::vector<Row>& rows);
 
-// One act of a show: something is done to the scene, then requests are sent to every node, in both families.
+// One act of a show: something is done to the scene, then connections are opened to every node, in both families.
 struct Act {
   enum class Expect { wrong, right };
+  enum class Target { service, vip };
 
   std::string what;  // "no rule"
   Expect expect = Expect::right;
-  std::function<base::Status(Scene&)> prepare = {};  // Nothing where there is nothing to do.
+  // Does it, and says what there is to note about it. Nothing where there is nothing to do.
+  std::function<base::Result<std::string>(Scene&)> prepare = {};
+  Target target = Target::service;  // Which of a Service's addresses the client asks for.
 };
 
 struct Demonstration {

@@ -20,8 +20,14 @@ TEST(Demonstration, a_table_says_in_words_what_was_counted) {
             "                                     requests in    replies out       verdict\n"
             "  no rule, IPv4                      eth1 20        eth0 20           wrong uplink\n"
             "  IPRule public-eu, ClusterIP, IPv4  eth1 20        eth1 20           right\n"
-            "  half way                           eth1 20        eth0 3, eth1 17   wrong uplink: 3 of 20\n"
+            "  half way                           eth1 20        eth0 3, eth1 17   wrong uplink (3 of 20)\n"
             "  pod gone                           eth1 20        none              no reply\n");
+}
+
+TEST(Demonstration, a_verdict_may_say_why) {
+  Row noted = row("", {.eth1 = 20}, {.eth0 = 20}, 0);
+  noted.note = "the source is the pod's address";
+  EXPECT_EQ(noted.verdict(), "wrong uplink: the source is the pod's address");
 }
 
 TEST(Demonstration, right_means_that_the_client_got_every_answer) {

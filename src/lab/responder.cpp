@@ -52,25 +52,69 @@ void answer_one(int socket) {
                  from_size);
 }
 
-void serve(const std::vector<base::Fd>& sockets, int stop) {
-  std::vector<pollfd> waiting{{.fd = stop, .events = POLLIN, .revents = 0}};
-  for (const base::Fd& socket : sockets) waiting.push_back({.fd = socket.get(), .events = POLLIN, .revents = 0});
-  while (true) {
-    if (::poll(waiting.data(), waiting.size(), -1) < 0 && errno != EINTR) return;
-    if (waiting.front().revents != 0) return;
-    for (const pollfd& socket : waiting) {
-      if (socket.revents != 0) answer_one(socket.fd);
-    }
-  }
+// False when the connection has ended.
+bool echo(int connection) {
+  std::array<char, 2048> text;
+  const ssize_t size = ::recv(connection, text.data(), text.size(), 0);
+  if (size < 0) return errno == EAGAIN || errno == EINTR;
+  if (size == 0) return false;
+  return ::send(connection, text.data(), static_cast<std::size_t>(size), MSG_NOSIGNAL) == size;
 }
 
-}  // namespace
+class Server {
+ public:
+  Server(const std::vector<base::Fd>& datagrams, const std::vector<base::Fd>& listeners, int stop) {
+    watch(stop);
+    for (const base::Fd& socket : datagrams) watch(socket.get());
+    first_listener_ = waiting_.size();
+    for (const base::Fd& socket : listeners) watch(socket.get());
+    first_connection_ = waiting_.size();
+  }
 
-base::Result<base::Fd> bind_udp(const Host& host, const net::Address& address, std::uint16_t port) {
+  void run() {
+    while (true) {
+      if (::poll(waiting_.data(), waiting_.size(), -1) < 0 && errno != EINTR) return;
+      if (waiting_.front().revents != 0) return;
+      for (std::size_t i = 1; i < first_listener_; ++i) {
+        if (waiting_[i].revents != 0) answer_one(waiting_[i].fd);
+      }
+      serve_connections();
+      for (std::size_t i = first_listener_; i < first_connection_; ++i) {
+        if (waiting_[i].revents != 0) accept_one(waiting_[i].fd);
+      }
+    }
+  }
+
+ private:
+  void watch(int fd) { waiting_.push_back({.fd = fd, .events = POLLIN, .revents = 0}); }
+
+  void accept_one(int listener) {
+    base::Fd connection(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!connection) return;  // It has gone again.
+    watch(connection.get());
+    connections_.push_back(std::move(connection));
+  }
+
+  void serve_connections() {
+    for (std::size_t i = connections_.size(); i-- > 0;) {
+      const std::size_t place = first_connection_ + i;
+      if (waiting_[place].revents == 0 || echo(waiting_[place].fd)) continue;
+      connections_.erase(connections_.begin() + static_cast<std::ptrdiff_t>(i));
+      waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(place));
+    }
+  }
+
+  std::vector<pollfd> waiting_;
+  std::size_t first_listener_ = 0;
+  std::size_t first_connection_ = 0;
+  std::vector<base::Fd> connections_;  // In the order in which they stand at the end of waiting_.
+};
+
+base::Result<base::Fd> open_socket(const Host& host, const net::Address& address, int type, std::uint16_t port) {
   base::Fd socket;
   const auto bind_inside = [&]() -> base::Status {
     const int family = address.family() == net::Family::v4 ? AF_INET : AF_INET6;
-    socket.reset(::socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    socket.reset(::socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!socket) return base::fail_errno("socket", errno);
     const SocketAddress place = socket_address(address, port);
     if (::bind(socket.get(), place.get(), place.size) != 0)
@@ -81,6 +125,37 @@ base::Result<base::Fd> bind_udp(const Host& host, const net::Address& address, s
   return socket;
 }
 
+}  // namespace
+
+base::Result<base::Fd> bind_udp(const Host& host, const net::Address& address, std::uint16_t port) {
+  return open_socket(host, address, SOCK_DGRAM, port);
+}
+
+base::Result<base::Fd> listen_tcp(const Host& host, const net::Address& address, std::uint16_t port) {
+  base::Fd socket = TRY(open_socket(host, address, SOCK_STREAM, port));
+  if (::listen(socket.get(), SOMAXCONN) != 0)
+    return base::fail_errno(fmt::format("listen on {}", address.text()), errno);
+  return socket;
+}
+
+base::Result<base::Fd> connect_tcp(const Host& host, const net::Address& from, const net::Address& to,
+                                   std::uint16_t port) {
+  base::Fd socket = TRY(open_socket(host, from, SOCK_STREAM, 0));
+  const SocketAddress peer = socket_address(to, port);
+  if (::connect(socket.get(), peer.get(), peer.size) != 0 && errno != EINPROGRESS)
+    return base::fail_errno(fmt::format("connect to {}", to.text()), errno);
+  return socket;
+}
+
+std::uint16_t local_port(const base::Fd& socket) {
+  SocketAddress own;
+  own.size = sizeof own.storage;
+  (void)::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&own.storage), &own.size);  // A bound one has a name.
+  sockaddr_in in{};  // In both families the port stands at the same place.
+  std::memcpy(&in, &own.storage, sizeof in);
+  return ntohs(in.sin_port);
+}
+
 base::Status connect_udp(const base::Fd& socket, const net::Address& address, std::uint16_t port) {
   const SocketAddress peer = socket_address(address, port);
   if (::connect(socket.get(), peer.get(), peer.size) != 0)
@@ -88,10 +163,12 @@ base::Status connect_udp(const base::Fd& socket, const net::Address& address, st
   return {};
 }
 
-base::Result<Responder> Responder::start(std::vector<base::Fd> sockets) {
+base::Result<Responder> Responder::start(std::vector<base::Fd> datagrams, std::vector<base::Fd> listeners) {
   base::Fd stop(::eventfd(0, EFD_CLOEXEC));
   if (!stop) return base::fail_errno("eventfd", errno);
-  std::thread thread([sockets = std::move(sockets), fd = stop.get()] { serve(sockets, fd); });
+  std::thread thread([datagrams = std::move(datagrams), listeners = std::move(listeners), fd = stop.get()] {
+    Server(datagrams, listeners, fd).run();
+  });
   return Responder(std::move(stop), std::move(thread));
 }
 

@@ -17,10 +17,17 @@ constexpr std::uint16_t kServicePort = 8080;
 base::Result<base::Fd> bind_udp(const Host& host, const net::Address& address, std::uint16_t port);
 base::Status connect_udp(const base::Fd& socket, const net::Address& address, std::uint16_t port);
 
-// Sends every datagram back to where it came from, from the address it was sent to. Runs a thread of its own.
+// A TCP socket of a host that listens on an address and port; and one that has begun to connect, from an address of the
+// host and a port of the kernel's choice.
+base::Result<base::Fd> listen_tcp(const Host& host, const net::Address& address, std::uint16_t port);
+base::Result<base::Fd> connect_tcp(const Host& host, const net::Address& from, const net::Address& to,
+                                   std::uint16_t port);
+std::uint16_t local_port(const base::Fd& socket);
+
+// Sends every datagram, and whatever comes over a connection, back to where it came from. Runs a thread of its own.
 class Responder {
  public:
-  static base::Result<Responder> start(std::vector<base::Fd> sockets);
+  static base::Result<Responder> start(std::vector<base::Fd> datagrams, std::vector<base::Fd> listeners = {});
   Responder(Responder&&) = default;
   Responder& operator=(Responder&&) = delete;
   ~Responder();

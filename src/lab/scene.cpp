@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <poll.h>
+#include <set>
 #include <string_view>
 #include <sys/socket.h>
 
@@ -21,10 +22,6 @@ net::Address address(std::string_view text) {
 
 net::Prefix everything(net::Family family) {
   return {family == net::Family::v4 ? net::Address() : address("::"), 0};
-}
-
-net::Address client_address(net::Family family) {
-  return address(family == net::Family::v4 ? "198.18.7.9" : "2001:db8:7::9");
 }
 
 base::Status add_addresses(Host& host, std::string_view link, std::initializer_list<std::string> addresses) {
@@ -91,7 +88,71 @@ bool complete(const Tally& tally) {
   return tally.replies_out.total() >= tally.requests && tally.answered >= tally.replies_out.eth1;
 }
 
+// The connections of one set of client ports, by the uplinks on which packets of them were seen.
+class ConnectionWatch {
+ public:
+  ConnectionWatch(Tap eth0, Tap eth1, std::set<std::uint16_t> ports)
+      : eth0_(std::move(eth0)), eth1_(std::move(eth1)), ports_(std::move(ports)) {}
+
+  base::Status update(Tally& tally) {
+    TRY(note(eth0_, in0_, out0_));
+    TRY(note(eth1_, in1_, out1_));
+    tally.requests_in = {.eth0 = static_cast<int>(in0_.size()), .eth1 = static_cast<int>(in1_.size())};
+    tally.replies_out = {.eth0 = static_cast<int>(out0_.size()), .eth1 = static_cast<int>(out1_.size())};
+    return {};
+  }
+  std::array<int, 2> fds() const { return {eth0_.fd(), eth1_.fd()}; }
+
+ private:
+  base::Status note(Tap& tap, std::set<std::uint16_t>& requests, std::set<std::uint16_t>& replies) const {
+    for (const Tap::Packet& packet : TRY(tap.take())) {
+      if (packet.outgoing && packet.destination_port == kServicePort && ports_.contains(packet.source_port)) {
+        requests.insert(packet.source_port);
+      }
+      if (!packet.outgoing && packet.source_port == kServicePort && ports_.contains(packet.destination_port)) {
+        replies.insert(packet.destination_port);
+      }
+    }
+    return {};
+  }
+
+  Tap eth0_;
+  Tap eth1_;
+  std::set<std::uint16_t> ports_;
+  std::set<std::uint16_t> in0_, in1_, out0_, out1_;
+};
+
+// A request over one connection, as far as it has come.
+struct Conversation {
+  base::Fd socket;
+  bool asked = false;
+  bool answered = false;
+
+  void go_on() {
+    char byte = '?';
+    if (!asked) asked = ::send(socket.get(), &byte, 1, MSG_NOSIGNAL) == 1;
+    if (asked && !answered) answered = ::recv(socket.get(), &byte, 1, 0) == 1;
+  }
+  short awaits() const { return asked ? POLLIN : POLLOUT; }
+};
+
+// Sleeps until a packet was seen or a conversation can go on.
+void wait_for_news(const ConnectionWatch& watch, const std::vector<Conversation>& conversations,
+                   steady_clock::time_point deadline) {
+  std::vector<pollfd> waiting;
+  for (const int fd : watch.fds()) waiting.push_back({.fd = fd, .events = POLLIN, .revents = 0});
+  for (const Conversation& one : conversations) {
+    if (!one.answered) waiting.push_back({.fd = one.socket.get(), .events = one.awaits(), .revents = 0});
+  }
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now()).count();
+  (void)::poll(waiting.data(), waiting.size(), static_cast<int>(std::max<long>(left, 0)));  // The caller looks again.
+}
+
 }  // namespace
+
+net::Address Scene::client_address(net::Family family) {
+  return address(family == net::Family::v4 ? "198.18.7.9" : "2001:db8:7::9");
+}
 
 base::Result<std::unique_ptr<Scene>> Scene::build(World& world, int nodes) {
   std::unique_ptr<Scene> scene(new Scene(world));
@@ -124,6 +185,8 @@ base::Status Scene::build_node(int number) {
   TRY(world_.plug(*node.host, "eth0", *gateway_a_, node.name, "nodes"));
   TRY(world_.plug(*node.host, "eth1", *gateway_b_, node.name, "nodes"));
   TRY(node.host->set_sysctl("net/ipv4/conf/eth1/rp_filter", "2"));  // Loose: requests may come in by any uplink.
+  // As IPv4 does it: an address outlives its link's going down.
+  TRY(node.host->set_sysctl("net/ipv6/conf/eth1/keep_addr_on_down", "1"));
   const int last = 10 + number;
   TRY(add_addresses(*node.host, "eth0", {fmt::format("10.0.0.{}/24", last), fmt::format("fd00:a::{}/64", last)}));
   TRY(add_addresses(*node.host, "eth1",
@@ -151,7 +214,7 @@ base::Status Scene::build_pod(const SceneNode& node, int number) {
 
 base::Status Scene::lay_routes(const SceneNode& node, int number) {
   TRY(add_defaults(*node.host, "eth0", 254, {"10.0.0.1", "fd00:a::1"}));
-  TRY(add_defaults(*node.host, "eth1", kTable, {"198.51.100.1", "2001:db8:b::1"}));
+  TRY(lay_uplink_b(node));
   const std::array via{fmt::format("198.51.100.{}", 10 + number), fmt::format("2001:db8:b::{}", 10 + number)};
   for (std::size_t family = 0; family < via.size(); ++family) {
     for (const AddressPair& pair : {node.service, node.vip}) {
@@ -162,14 +225,22 @@ base::Status Scene::lay_routes(const SceneNode& node, int number) {
   return {};
 }
 
+base::Status Scene::lay_uplink_b(const SceneNode& node) {
+  return add_defaults(*node.host, "eth1", kTable, {"198.51.100.1", "2001:db8:b::1"});
+}
+
 base::Status Scene::start_responder() {
-  std::vector<base::Fd> sockets;
+  std::vector<base::Fd> datagrams;
+  std::vector<base::Fd> listeners;
   for (const SceneNode& node : nodes_) {
     for (const AddressPair& pair : {node.service, node.pod_address}) {
-      for (const net::Address& own : pair) sockets.push_back(TRY(bind_udp(*node.pod, own, kServicePort)));
+      for (const net::Address& own : pair) {
+        datagrams.push_back(TRY(bind_udp(*node.pod, own, kServicePort)));
+        listeners.push_back(TRY(listen_tcp(*node.pod, own, kServicePort)));
+      }
     }
   }
-  responder_.emplace(TRY(Responder::start(std::move(sockets))));
+  responder_.emplace(TRY(Responder::start(std::move(datagrams), std::move(listeners))));
   return {};
 }
 
@@ -193,6 +264,30 @@ base::Result<Tally> Scene::send_requests(const SceneNode& node, const net::Addre
     tally.answered += count_answers(socket);
     if (complete(tally) || steady_clock::now() >= deadline) return tally;
     wait_for_packets(watch, socket, deadline);
+  }
+}
+
+base::Result<Tally> Scene::open_connections(const SceneNode& node, const net::Address& target, int connections,
+                                            std::chrono::milliseconds bound) {
+  Tap eth0 = TRY(Tap::open(*gateway_a_, node.name));
+  Tap eth1 = TRY(Tap::open(*gateway_b_, node.name));
+  std::vector<Conversation> conversations;
+  std::set<std::uint16_t> ports;
+  for (int i = 0; i < connections; ++i) {
+    conversations.push_back(
+        {.socket = TRY(connect_tcp(*client_, client_address(target.family()), target, kServicePort))});
+    ports.insert(local_port(conversations.back().socket));
+  }
+  ConnectionWatch watch(std::move(eth0), std::move(eth1), std::move(ports));
+
+  Tally tally{.requests = connections, .requests_in = {}, .replies_out = {}, .answered = 0};
+  const auto deadline = steady_clock::now() + bound;
+  while (true) {
+    for (Conversation& one : conversations) one.go_on();
+    TRY(watch.update(tally));
+    tally.answered = static_cast<int>(std::ranges::count(conversations, true, &Conversation::answered));
+    if (complete(tally) || steady_clock::now() >= deadline) return tally;
+    wait_for_news(watch, conversations, deadline);
   }
 }
 

@@ -35,7 +35,7 @@ struct SceneNode {
   AddressPair pod_address;  // What it translates them to.
 };
 
-// Packets by uplink.
+// Packets, or connections, by uplink.
 struct UplinkCount {
   int eth0 = 0;
   int eth1 = 0;
@@ -72,6 +72,19 @@ class Scene {
   // gateways. Waits until the pod has answered every request, at most `bound`.
   base::Result<Tally> send_requests(const SceneNode& node, const net::Address& target, int requests,
                                     std::chrono::milliseconds bound = std::chrono::seconds(10));
+
+  // The same over TCP, each request a connection of its own. Connections are counted, not packets: what is sent again
+  // because nobody answered counts once.
+  base::Result<Tally> open_connections(const SceneNode& node, const net::Address& target, int connections,
+                                       std::chrono::milliseconds bound = std::chrono::seconds(10));
+
+  // The address of the client.
+  static net::Address client_address(net::Family family);
+  Host& gateway_a() { return *gateway_a_; }
+  Host& gateway_b() { return *gateway_b_; }
+
+  // The defaults of table 100, which a link that goes down takes along.
+  static base::Status lay_uplink_b(const SceneNode& node);
 
  private:
   explicit Scene(World& world) : world_(world) {}

@@ -17,7 +17,18 @@ namespace lab {
 namespace {
 
 constexpr int kBuffer = 8 << 20;
-constexpr std::size_t kHeader = 40;  // An IPv6 header; an IPv4 header without options is shorter.
+constexpr std::size_t kHeader = 64;  // Both headers, of IP and of TCP or UDP, up to the ports.
+
+// The first two fields of TCP and of UDP.
+void parse_ports(std::span<const std::byte> rest, std::byte protocol, Tap::Packet& into) {
+  if ((protocol != std::byte{6} && protocol != std::byte{17}) || rest.size() < 4) return;
+  const auto number = [&](std::size_t at) {
+    return static_cast<std::uint16_t>(std::to_integer<unsigned>(rest[at]) << 8U |
+                                      std::to_integer<unsigned>(rest[at + 1]));
+  };
+  into.source_port = number(0);
+  into.destination_port = number(2);
+}
 
 // The two addresses lie at fixed places of either header (RFC 791, RFC 8200).
 std::optional<Tap::Packet> parse(std::span<const std::byte> header) {
@@ -28,7 +39,10 @@ std::optional<Tap::Packet> parse(std::span<const std::byte> header) {
   const auto source = net::Address::from_bytes(header.subspan(at, size));
   const auto destination = net::Address::from_bytes(header.subspan(at + size, size));
   if (!source || !destination) return {};
-  return Tap::Packet{.source = *source, .destination = *destination};
+  Tap::Packet packet{.source = *source, .destination = *destination};
+  const std::size_t end = v4 ? std::to_integer<std::size_t>(header[0] & std::byte{15}) * 4 : 40;
+  if (header.size() > end) parse_ports(header.subspan(end), header[v4 ? 9 : 6], packet);
+  return packet;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -17,7 +18,9 @@ class Tap {
   struct Packet {
     net::Address source;
     net::Address destination;
-    bool outgoing = false;  // Sent by the host of the tap, not received.
+    bool outgoing = false;          // Sent by the host of the tap, not received.
+    std::uint16_t source_port = 0;  // Of TCP and UDP; else 0.
+    std::uint16_t destination_port = 0;
   };
 
   static base::Result<Tap> open(const Host& host, std::string_view link);

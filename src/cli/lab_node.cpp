@@ -1,0 +1,59 @@
+#include "cli/lab_node.h"
+
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "kernel/engine.h"
+
+namespace cli {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+
+constexpr auto kPatience = 30s;
+
+}  // namespace
+
+// Moved into its place whole: the agent never reads half of it.
+base::Status LabNode::write_manifests(std::string_view text) {
+  std::error_code error;
+  std::filesystem::create_directories(folder_, error);
+  TRY(base::write_file(folder_ / ".shop.yaml", text));
+  std::filesystem::rename(folder_ / ".shop.yaml", folder_ / "shop.yaml", error);
+  if (error) return base::fail_errno(fmt::format("write {}", (folder_ / "shop.yaml").native()), error.value());
+  return {};
+}
+
+base::Status LabNode::start_agent() {
+  agent_ = TRY(node_.host->start({.arguments = {agent_program_.native(), "standalone", folder_.native()}}));
+  return {};
+}
+
+void LabNode::kill_agent() {
+  if (agent_ != nullptr) agent_->kill();
+}
+
+base::Result<std::chrono::milliseconds> LabNode::wait_until(std::string_view what, const Fact& fact) {
+  const auto begun = steady_clock::now();
+  const auto look = [&]() -> base::Status {
+    auto engine = TRY(kernel::Engine::open({}, kernel::Engine::Reach::steering));
+    while (true) {
+      const auto seen = TRY(engine.observe({}));
+      if (fact(state::state_of(seen))) return {};
+      const bool running = agent_ != nullptr && agent_->running();
+      if (!running || steady_clock::now() - begun > kPatience) {
+        return base::fail(running ? base::Fault::timeout : base::Fault::unavailable,
+                          fmt::format("{}: not seen on {}; its agent said: {}", what, node_.name,
+                                      agent_ != nullptr ? agent_->errors() : "nothing, for it does not run"));
+      }
+      std::this_thread::sleep_for(1ms);  // Between two looks at the kernel; the fact above ends the wait.
+    }
+  };
+  TRY(node_.host->within(look));
+  return std::chrono::ceil<std::chrono::milliseconds>(steady_clock::now() - begun);
+}
+
+}  // namespace cli
