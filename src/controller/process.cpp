@@ -7,6 +7,7 @@
 
 #include "base/version.h"
 #include "controller/agent_rollout.h"
+#include "controller/config_metrics.h"
 #include "controller/job_loop.h"
 #include "controller/listeners.h"
 #include "controller/service_rules.h"
@@ -68,7 +69,11 @@ base::Status run(const Options& options, const kube::Config& config, std::stop_t
   const std::string home = options.ns.empty() ? config.ns : options.ns;
   kube::Events events(*client, {.controller = "ip-rule-operator", .instance = options.pod});
 
-  ServiceRules service_rules(*client, {.ns = options.ns.empty() ? config.ns : options.ns});
+  const ConfigMetrics config_metrics(registry);
+  ServiceRules service_rules(*client,
+                             {.ns = home, .instance = options.pod, .figures = [&](const ServiceRulesFigures& figures) {
+                                config_metrics.passed(figures);
+                              }});
   JobLoop rules_loop(
       {.controller = "ipRule", .old = "iprule"}, service_rules.changed(),
       [&](std::stop_token end) { return service_rules.reconcile(std::move(end)); }, registry);

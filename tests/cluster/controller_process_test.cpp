@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "install.h"
 #include "testbed/eventually.h"
+#include "testbed/fault_proxy.h"
 #include "testbed/pki.h"
 #include "testbed/temp_folder.h"
 
@@ -104,6 +105,23 @@ TEST_F(TwoControllers, C1_a_leader_that_was_paused_ends_when_it_wakes_and_the_ot
   EXPECT_TRUE(leads(second_));
 }
 
+TEST(Leader, C2_a_leader_that_cannot_renew_its_lease_ends) {
+  const auto authority = base::read_file(install::cluster().authority_file());
+  ASSERT_TRUE(authority) << authority.error().message();
+  testbed::FaultProxy proxy(http::Url::parse(install::cluster().url()).value(), {.ca = *authority});
+  const auto manager = install::cluster().service_account(install::kNamespace, install::kManager);
+  ASSERT_TRUE(manager) << manager.error().message();
+  Controller controller =
+      install::start_controller({"--leader-elect", "--kubeconfig=" + proxy.kubeconfig(manager->token).native()});
+  ASSERT_TRUE(eventually("it leads", kBound, [&] { return controller.metric(kLeads) == 1; }))
+      << controller.process.errors();
+  proxy.inject({.resource = "leases"}, testbed::fault::Drop{}, {.count = testbed::FaultProxy::kAlways});
+  const auto ended = controller.process.wait_exit(kBound);
+  ASSERT_TRUE(ended) << ended.error().message();
+  EXPECT_EQ(ended->code, 1) << ended->text();
+  EXPECT_THAT(controller.process.errors(), HasSubstr("lost: not renewed for 10 s"));
+}
+
 TEST(Probes, a_controller_without_rights_is_alive_but_not_ready_and_says_what_is_missing) {
   const Controller controller =
       install::start_controller({"--kubeconfig=" + install::kubeconfig("iprule-agent").native()});
@@ -169,7 +187,14 @@ TEST_F(SecureMetrics, J7_only_callers_with_the_right_get_them_and_a_new_certific
   ASSERT_TRUE(eventually("the scraper gets metrics", kBound, [&] {
     return scrape(scraper, authority_).contains("iprule_build_info");
   })) << scrape(scraper, authority_);
-  EXPECT_THAT(scrape(scraper, authority_), HasSubstr("controller_runtime_reconcile_total{controller=\"ipRule\""));
+  const std::string text = scrape(scraper, authority_);
+  for (const std::string name :
+       {"controller_runtime_reconcile_total{controller=\"ipRule\"", "workqueue_depth{name=\"agent\"}",
+        "rest_client_requests_total{code=\"200\"", "process_resident_memory_bytes", "iprule_desired_configs",
+        "iprule_operator_desired_configs_total", "iprule_operator_agent_daemonset_desired",
+        "iprule_operator_metrics_certificate_expiry_timestamp_seconds"}) {
+    EXPECT_THAT(text, HasSubstr("\n" + name));
+  }
   EXPECT_THAT(scrape(token_of("iprule-agent"), authority_), HasSubstr("orbidden"));
   EXPECT_THAT(scrape("nobody", authority_), HasSubstr("You must be logged in"));
 
