@@ -159,12 +159,15 @@ base::Result<kube::Next> AgentRollout::pass(std::stop_token stop) {
   if (!sees_own_writes()) return kube::Next::after(kEcho);
 
   const Agent* active = intent::active_agent(agents, options_.home);
+  base::Status retired;
   for (const Agent* agent : agents) {
-    if (agent != active && !agent->meta.terminating()) TRY(retire(*agent, active, stop));
+    if (agent == active || agent->meta.terminating()) continue;
+    if (auto done = retire(*agent, active, stop); !done) retired = done;  // The others do not depend on it.
   }
-  if (active != nullptr) return roll_out(*active, std::move(stop));
-  metrics_.set(nullptr);
-  return kube::Next::on_change();
+  if (active == nullptr) metrics_.set(nullptr);
+  const auto next = active != nullptr ? TRY(roll_out(*active, std::move(stop))) : kube::Next::on_change();
+  TRY(retired);
+  return next;
 }
 
 void AgentRollout::follow(const std::set<std::string>& name_spaces) {
@@ -201,7 +204,9 @@ base::Status AgentRollout::retire(const Agent& agent, const Agent* active, std::
   const auto* before = meta::find(agent.status.conditions, "Ready");
   const meta::Condition now = *meta::find(status.conditions, "Ready");
   const bool is_news = before == nullptr || before->reason != now.reason || before->message != now.message;
-  TRY(write_status(agent, status, stop));
+  // An Agent from a time before names were checked: the server refuses every write to it, this one too.
+  const auto written = write_status(agent, status, stop);
+  if (!written && written.error().fault() != Fault::invalid) return written;
   if (is_news) tell(agent, kube::NoticeType::warning, now.reason, now.message);
   return {};
 }
@@ -251,7 +256,17 @@ base::Result<std::optional<DaemonSet>> AgentRollout::put(const Agent& agent, con
     facts.not_prepared = how_to_prepare(agent.meta.ns, stop);
     return as_it_is;
   }
+  amounts_ = Amounts{.wanted = amounts(wanted), .stored = amounts(*stored)};
   const bool is_new = live == nullptr;
+  if (!is_new && stored->meta.resource_version == live->meta.resource_version) {
+    metrics_.unchanged.add();  // It only looked different.
+    return *std::move(stored);
+  }
+  announce(agent, wanted, is_new);
+  return *std::move(stored);
+}
+
+void AgentRollout::announce(const Agent& agent, const DaemonSet& wanted, bool is_new) {
   (is_new ? metrics_.created : metrics_.updated).add();
   const std::string& image = wanted.spec.pod.spec.containers.front().image;
   base::log::info(is_new ? "created the agents' DaemonSet" : "updated the agents' DaemonSet",
@@ -259,8 +274,6 @@ base::Result<std::optional<DaemonSet>> AgentRollout::put(const Agent& agent, con
   tell(agent, kube::NoticeType::normal, is_new ? "DaemonSetCreated" : "DaemonSetUpdated",
        fmt::format("DaemonSet {} runs {}; follow it: kubectl rollout status daemonset/{} -n {}", kAgentName, image,
                    kAgentName, agent.meta.ns));
-  amounts_ = Amounts{.wanted = amounts(wanted), .stored = amounts(*stored)};
-  return *std::move(stored);
 }
 
 // The server writes amounts in a way of its own ("0.1" cpu is "100m"): what it made of the same wish is as wanted.

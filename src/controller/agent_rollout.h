@@ -55,6 +55,7 @@ class AgentRollout {
   // Makes the DaemonSet as wanted, unless it is; what is there then. What the server refuses for good goes to `facts`.
   base::Result<std::optional<api::DaemonSet>> put(const api::Agent& agent, const api::DaemonSet* live,
                                                   intent::RolloutFacts& facts, const std::stop_token& stop);
+  void announce(const api::Agent& agent, const api::DaemonSet& wanted, bool is_new);
   bool is_settled(const api::DaemonSet& live, api::DaemonSet wanted) const;
   kube::Result<api::DaemonSet> apply(api::DaemonSet wanted, const api::DaemonSet* live, const kube::Limit& limit);
   base::Status look_for_causes(const api::DaemonSet& set, intent::RolloutFacts& facts, const kube::Limit& limit);

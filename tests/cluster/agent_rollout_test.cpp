@@ -218,6 +218,26 @@ spec:
   EXPECT_EQ(set("{.metadata.uid}"), uid);
 }
 
+// Stored before the name was checked: the server refuses every write to it, so nothing can be said there.
+TEST_F(AgentRollout, D43_an_agent_of_another_name_holds_up_nobody) {
+  const std::string crd = std::string(IPRULE_SOURCE_DIR) + "/config/crd/bases/api.operator.brtrm.dev_agents.yaml";
+  kubectl({"patch", "crd", "agents.api.operator.brtrm.dev", "--type=json", "-p",
+           R"([{"op":"remove","path":"/spec/versions/0/schema/openAPIV3Schema/x-kubernetes-validations"}])"});
+  ASSERT_TRUE(eventually("another name is accepted", kBound, [&] {
+    return install::cluster()
+        .kubectl({"create", "-f", "-"}, fmt::format("apiVersion: api.operator.brtrm.dev/v1alpha1\nkind: Agent\n"
+                                                    "metadata: {{name: mine, namespace: {}}}\n",
+                                                    kNamespace))
+        .has_value();
+  }));
+  kubectl({"apply", "-f", crd});
+  create_agent("agent", kNamespace);
+  EXPECT_TRUE(becomes("NoMatchingNodes"));
+  EXPECT_TRUE(eventually("the Event is there", kBound, [&] {
+    return kubectl({"get", "events", "-n", kNamespace, "--field-selector=reason=InvalidName"}).contains("mine");
+  }));
+}
+
 TEST_F(AgentRollout, D42_a_namespace_that_is_not_prepared_is_said_with_the_commands_that_prepare_it) {
   kubectl({"create", "namespace", "elsewhere"});
   create_agent("agent", "elsewhere");
@@ -266,6 +286,36 @@ TEST_F(AgentRollout, D42_D46_a_missing_account_and_pod_security_are_named_with_t
                 "state":{"waiting":{"reason":"ImagePullBackOff","message":"not found"}}}]}})"});
   EXPECT_TRUE(becomes("ImagePullError"));
   EXPECT_THAT(message(), HasSubstr("node-1: ImagePullBackOff: not found"));
+}
+
+TEST_F(AgentRollout, an_image_that_a_policy_refuses_is_told_and_what_runs_goes_on) {
+  create_agent("agent", kNamespace, "{image: 'good:1'}");
+  ASSERT_TRUE(becomes("NoMatchingNodes"));
+  kubectl({"apply", "-f", "-"}, R"yaml(
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: good-images}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [apps], apiVersions: ["*"], operations: [CREATE, UPDATE], resources: [daemonsets]}]}
+  validations:
+  - {expression: "object.spec.template.spec.containers.all(c, c.image.startsWith('good'))", message: this image is not good}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: good-images}
+spec: {policyName: good-images, validationActions: [Deny]}
+)yaml");
+  ASSERT_TRUE(eventually("the policy counts", kBound, [&] {
+    return !install::cluster().kubectl(
+        {"set", "image", "daemonset/iprule-agent", "agent=bad:1", "-n", kNamespace, "--dry-run=server"});
+  }));
+  create_agent("agent", kNamespace, "{image: 'bad:1'}");
+  EXPECT_TRUE(becomes("ImageNotAllowed"));
+  EXPECT_THAT(message(), HasSubstr("this image is not good"));
+  EXPECT_EQ(set("{.spec.template.spec.containers[0].image}"), "good:1");
+  kubectl({"delete", "validatingadmissionpolicybindings,validatingadmissionpolicies", "good-images"});
+  EXPECT_TRUE(becomes("NoMatchingNodes"));
+  EXPECT_EQ(set("{.spec.template.spec.containers[0].image}"), "bad:1");
 }
 
 TEST_F(AgentRollout, a_set_of_somebody_else_is_left_alone_and_a_spec_the_server_refuses_is_told) {
