@@ -23,6 +23,7 @@ std::vector<api::PublishedConfig> publish(const Manifests& manifests) {
   std::vector<api::PublishedConfig> out;
   for (const intent::Write& write : intent::changes({}, desired, api::kDefaultPriority, intent::DirectRemoval(), {})) {
     out.push_back(api::published(write.object));
+    out.back().uid = out.back().name;  // Nobody gives one out here, and names are unique.
   }
   return out;
 }

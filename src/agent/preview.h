@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agent/manifests.h"
+#include "base/result.h"
+#include "plan/plan.h"
+#include "state/net_state.h"
+#include "state/node_facts.h"
+
+namespace agent {
+
+// What an agent would do.
+struct Preview {
+  plan::Plan todo{};
+  std::vector<std::string> skipped{};  // Objects that would not be programmed as they say, and why.
+};
+
+// On a node that looks like this, with the manifests as the whole of what is wanted there.
+Preview preview(const Manifests& manifests, const std::string& node, const state::Observation& seen,
+                const state::NodeFacts& facts);
+
+// On this host, now. Nothing is written.
+base::Result<Preview> preview_here(const Manifests& manifests, const std::string& node);
+
+}  // namespace agent

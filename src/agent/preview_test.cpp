@@ -1,0 +1,46 @@
+#include "agent/preview.h"
+
+#include <gtest/gtest.h>
+
+namespace agent {
+namespace {
+
+Manifests manifests(std::string_view text) {
+  Manifests out;
+  const auto added = add_manifests(out, "x.yaml", text);
+  EXPECT_TRUE(added) << added.error().message();
+  return out;
+}
+
+constexpr std::string_view kShop =
+    "kind: IPRule\nmetadata: {name: public}\nspec: {cidrs: [203.0.113.0/24], table: 100, priority: 1000}\n"
+    "---\nkind: Service\nmetadata: {name: frontend, namespace: shop}\n"
+    "spec: {type: LoadBalancer, clusterIPs: [10.96.23.17]}\n"
+    "status: {loadBalancer: {ingress: [{ip: 203.0.113.45}]}}\n";
+
+TEST(Preview, is_what_the_manifests_alone_would_come_to) {
+  const state::Verified seen{
+      .state = {.rules = {state::parse_rule(net::Family::v4, "7: from 10.1.1.1 lookup 7 proto 183").value(),
+                          state::parse_rule(net::Family::v4, "8: from 10.1.1.2 lookup 8").value()}}};
+  EXPECT_EQ(plan::text(preview(manifests(kShop), "worker-1", seen, {}).todo),
+            "add IPv4 rule 1000: from 10.96.23.17 lookup 100 proto 183\n"
+            "remove IPv4 rule 7: from 10.1.1.1 lookup 7 proto 183\n");
+}
+
+TEST(Preview, of_what_is_there_already_is_empty) {
+  const state::Verified seen{
+      .state = {.rules = {state::parse_rule(net::Family::v4, "1000: from 10.96.23.17 lookup 100 proto 183").value()}}};
+  EXPECT_TRUE(preview(manifests(kShop), "worker-1", seen, {}).todo.empty());
+}
+
+TEST(Preview, names_what_would_not_be_programmed) {
+  state::NodeFacts facts;
+  facts.own = facts.bound = {net::Address::parse("10.96.23.17").value()};
+  const Preview shown = preview(manifests(kShop), "worker-1", state::Verified(), facts);
+  EXPECT_TRUE(shown.todo.empty());
+  ASSERT_EQ(shown.skipped.size(), 1U);
+  EXPECT_NE(shown.skipped[0].find("ProtectedSource"), std::string::npos) << shown.skipped[0];
+}
+
+}  // namespace
+}  // namespace agent
