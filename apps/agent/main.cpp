@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "agent/cluster_agent.h"
 #include "agent/environment.h"
-#include "agent/folder_source.h"
-#include "agent/node_loop.h"
+#include "agent/manifests.h"
+#include "agent/preview.h"
 #include "agent/purge.h"
+#include "agent/standalone_agent.h"
 #include "base/log.h"
 #include "base/version.h"
 #include "kube/client.h"
@@ -22,7 +24,9 @@ struct Options {
   std::filesystem::path kubeconfig;
   std::string node;
   std::filesystem::path folder;
+  std::filesystem::path status_folder;
   bool once = false;
+  bool dry_run = false;
 };
 
 std::string host_name() {
@@ -42,20 +46,24 @@ base::Status run_in_cluster(const Options& options, const agent::Environment& en
   return {};
 }
 
-base::Status run_standalone(const Options& options, const agent::Environment& environment) {
-  runtime::Shutdown shutdown;
-  runtime::Signal changed;
-  const auto source = TRY(agent::FolderSource::open(options.folder, options.node, changed));
-  agent::NodeLoop loop([&](const agent::Sight& sight) { return source->latest(sight); }, changed,
-                       {.audit = environment.reconcile_period});
-  if (!options.once) {
-    loop.run(shutdown.token());
-    return {};
-  }
-  const auto pass = TRY(loop.pass(shutdown.token()));
-  if (!pass) return base::fail(base::Fault::invalid, source->trouble());
-  if (!pass->report.settled()) return base::fail(base::Fault::unavailable, "not everything could be applied");
+// What an agent would do, on stdout, in the words of the kernel's tools.
+base::Status show_plan(const Options& options) {
+  const auto manifests = TRY(agent::read_manifests(options.folder));
+  const auto preview = TRY(agent::preview_here(manifests, options.node));
+  fmt::print("{}", plan::text(preview.todo));
+  for (const std::string& skipped : preview.skipped) fmt::print("skipped {}\n", skipped);
   return {};
+}
+
+base::Status run_standalone(const Options& options, const agent::Environment& environment) {
+  if (options.dry_run) return show_plan(options);
+  runtime::Shutdown shutdown;
+  const agent::StandaloneOptions standalone{.folder = options.folder,
+                                            .status_folder = options.status_folder,
+                                            .node = options.node,
+                                            .audit = environment.reconcile_period};
+  return options.once ? agent::apply_once(standalone, shutdown.token())
+                      : agent::run_standalone(standalone, shutdown.token());
 }
 
 base::Status clean_up(const agent::Environment& environment) {
@@ -77,7 +85,9 @@ int main(int argc, char** argv) {
       ->envname("NODE_NAME");
   auto* standalone = app.add_subcommand("standalone", "Read manifests from a folder instead of an API server");
   standalone->add_option("folder", options.folder, "IPRule and Service manifests, YAML or JSON")->required();
-  standalone->add_flag("--once", options.once, "Apply them once and exit");
+  auto* once = standalone->add_flag("--once", options.once, "Apply them once and exit");
+  standalone->add_flag("--dry-run", options.dry_run, "Print what would be done and exit")->excludes(once);
+  standalone->add_option("--status-directory", options.status_folder, "Folder to keep the file status.json in");
   auto* cleanup = app.add_subcommand("cleanup", "Remove all rules of ours from this host; stop the agent first");
   app.require_subcommand(0, 1);
   try {

@@ -24,7 +24,10 @@ std::optional<Wanted> FolderSource::latest(const Sight& sight) {
       base::log::warning("the folder cannot be read; the last good set stays", {{"reason", trouble}});
     trouble_ = trouble;
   }
-  if (manifests) last_good_ = publish(*manifests);
+  if (manifests) {
+    last_good_ = publish(*manifests);
+    rules_ = rules_of(*manifests);
+  }
   if (!last_good_ || sight.kernel == nullptr) return std::nullopt;
   std::vector<const api::PublishedConfig*> pointers;
   for (const api::PublishedConfig& config : *last_good_) pointers.push_back(&config);

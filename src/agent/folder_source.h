@@ -9,6 +9,7 @@
 #include "agent/folder_watch.h"
 #include "agent/node_compiler.h"
 #include "agent/node_loop.h"
+#include "agent/standalone_status.h"
 #include "api/published_config.h"
 #include "base/result.h"
 #include "runtime/signal.h"
@@ -26,6 +27,8 @@ class FolderSource {
 
   // Why the folder cannot be read at present; empty when it can.
   const std::string& trouble() const { return trouble_; }
+  // What became of the IPRules of the last good set.
+  const std::vector<StandaloneStatus::Rule>& rules() const { return rules_; }
 
  private:
   FolderSource(std::filesystem::path folder, std::string node)
@@ -35,6 +38,7 @@ class FolderSource {
   NodeCompiler compiler_;
   std::unique_ptr<FolderWatch> watch_;
   std::optional<std::vector<api::PublishedConfig>> last_good_;
+  std::vector<StandaloneStatus::Rule> rules_;
   std::string trouble_;
 };
 

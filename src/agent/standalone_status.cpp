@@ -1,0 +1,93 @@
+#include "agent/standalone_status.h"
+
+#include <fmt/format.h>
+
+#include "api/codec.h"
+#include "api/kinds.h"
+#include "base/file.h"
+#include "intent/cluster/desired.h"
+#include "json/writer.h"
+#include "plan/plan.h"
+
+namespace agent {
+namespace {
+
+constexpr std::string_view kKind = "StandaloneStatus";
+
+// What the kernel still lacks, the first of it.
+std::string lack_of(const kernel::Engine::Report& report) {
+  if (report.settled()) return "";
+  if (!report.left.empty()) return plan::text(report.left.ops.front());
+  return "the kernel kept changing while it was read";
+}
+
+}  // namespace
+
+std::string encode(const StandaloneStatus& status) {
+  return json::object([&](json::Object& out) {
+    out.put("apiVersion", api::kApiVersion);
+    out.put("kind", kKind);
+    api::Encoder encoder(out);
+    StandaloneStatus::fields(status, encoder);
+  });
+}
+
+base::Result<StandaloneStatus> decode_standalone_status(std::string_view text) {
+  json::Reader reader;
+  const auto object = TRY(reader.parse(text));
+  if (TRY(object["kind"].string()) != kKind) return object["kind"].fail(fmt::format("expected {}", kKind));
+  StandaloneStatus out;
+  api::Decoder decoder(object);
+  StandaloneStatus::fields(out, decoder);
+  TRY(std::move(decoder).status());
+  return out;
+}
+
+std::vector<StandaloneStatus::Rule> rules_of(const Manifests& manifests) {
+  std::vector<const api::IPRule*> rules;
+  std::vector<const api::Service*> services;
+  for (const api::IPRule& rule : manifests.rules) rules.push_back(&rule);
+  for (const api::Service& service : manifests.services) services.push_back(&service);
+  std::vector<StandaloneStatus::Rule> out;
+  const auto desired = intent::desired_configs({.rules = rules, .services = services, .nodes = {}});
+  for (const intent::RuleOutcome& outcome : desired.rules) {
+    out.push_back({.name = outcome.rule->meta.name,
+                   .reason = outcome.acceptance.reason,
+                   .message = outcome.acceptance.message,
+                   .services = outcome.matched_services,
+                   .vips = outcome.matched_vips});
+  }
+  return out;
+}
+
+void take(StandaloneStatus& status, const Looked& looked) {
+  status.settled = false;
+  if (!looked) {
+    status.waiting = looked.error().message();
+  } else if (*looked) {
+    status.settled = (*looked)->report.settled();
+    status.waiting = lack_of((*looked)->report);
+    status.kernel_rules = static_cast<std::int64_t>((*looked)->own_rules);
+    status.failed = (*looked)->wanted.failed;
+  }
+}
+
+base::Status write_status(const std::filesystem::path& folder, const StandaloneStatus& status) {
+  const std::string text = encode(status) + "\n";
+  const auto file = folder / kStatusFile;
+  if (const auto there = base::read_file(file); there && *there == text) return {};
+  const auto beside = folder / fmt::format(".{}.new", kStatusFile);
+  TRY(base::write_file(beside, text));
+  std::error_code error;
+  std::filesystem::rename(beside, file, error);
+  if (error) return base::fail_errno(fmt::format("rename {}", beside.native()), error.value());
+  return {};
+}
+
+base::Result<StandaloneStatus> read_status(const std::filesystem::path& folder) {
+  const auto file = folder / kStatusFile;
+  const std::string text = TRY(base::read_file(file));
+  return base::within(file.native(), decode_standalone_status(text));
+}
+
+}  // namespace agent
