@@ -7,16 +7,22 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unistd.h>
 
+#include <climits>
 #include <fmt/format.h>
 
+#include "agent/standalone_status.h"
 #include "cli/analyze.h"
 #include "cli/cluster.h"
 #include "cli/completion.h"
+#include "cli/doctor.h"
 #include "cli/explain.h"
 #include "cli/finding_page.h"
 #include "cli/import.h"
 #include "cli/lab.h"
+#include "cli/plan_host.h"
+#include "cli/standalone_page.h"
 #include "cli/status.h"
 #include "cli/version.h"
 #include "lab/sandbox.h"
@@ -24,6 +30,12 @@
 // What a command's flags are written to lives in a shared_ptr that its function holds.
 namespace iprulectl {
 namespace {
+
+std::string host_name() {
+  std::string name(HOST_NAME_MAX + 1, '\0');
+  if (::gethostname(name.data(), name.size()) != 0) return "";
+  return name.substr(0, name.find('\0'));
+}
 
 int run_lab(char** argv, const std::string& scenario) {
   // First of all, before there is any thread: from here on nothing can reach the machine's own network.
@@ -63,6 +75,8 @@ Command status_command(CLI::App& app, Common& common) {
   struct Options {
     cli::ClusterOptions cluster;
     int timeout = 10;
+    bool standalone = false;
+    std::filesystem::path status_folder = "/run/iprule";
   };
   const auto options = std::make_shared<Options>();
   const std::map<std::string, int> units = {{"s", 1}, {"m", 60}};
@@ -73,8 +87,15 @@ Command status_command(CLI::App& app, Common& common) {
       ->transform(CLI::AsNumberWithUnit(units))
       ->check(CLI::PositiveNumber)
       ->type_name("DURATION");
+  word->add_flag("--standalone", options->standalone, "Of this host's standalone agent instead of a cluster");
+  word->add_option("--status-directory", options->status_folder,
+                   "Where that agent keeps its status; /run/iprule where none is given");
   add_output_flag(*word, common);
   return {.word = word, .run = [options, &common] {
+            if (options->standalone) {
+              const auto status = agent::read_status(options->status_folder);
+              return status ? print(cli::show_standalone(*status), common) : could_not_ask(status.error());
+            }
             options->cluster.timeout = std::chrono::seconds(options->timeout);
             const auto facts = cli::read_cluster(options->cluster);
             if (!facts) return could_not_ask(facts.error());
@@ -97,6 +118,7 @@ Command explain_command(CLI::App& app, Common& common) {
   word->add_option("--to", packet.to, "The packet's destination");
   word->add_option("--iif", packet.iif, "The device it comes in by");
   word->add_option("--oif", packet.oif, "The device its socket is bound to");
+  word->add_option("--reply-of", packet.reply_of, "The load balancer address of the connection that it answers");
   word->add_option("--mark", packet.mark, "Its mark, decimal or 0x...");
   word->add_option("--proto", packet.proto, "Its protocol; tcp where none is given")->type_name("tcp|udp|icmp|icmpv6");
   word->add_option("--sport", packet.sport, "Its source port");
@@ -105,8 +127,40 @@ Command explain_command(CLI::App& app, Common& common) {
   return {.word = word, .run = [options, &common] {
             if (!options->code.empty()) return print(cli::explain_code(options->code), common);
             const auto parsed = cli::parse_packet(options->packet);
-            return parsed ? print(cli::explain_packet(*parsed), common) : complain(parsed.error());
+            if (!parsed) return complain(parsed.error());
+            const auto reply_of = cli::parse_reply_of(options->packet);
+            return reply_of ? print(cli::explain_packet(*parsed, *reply_of), common) : complain(reply_of.error());
           }};
+}
+
+Command plan_command(CLI::App& app, Common& common) {
+  const auto options = std::make_shared<cli::PlanOptions>();
+  options->node = host_name();
+  auto* word = app.add_subcommand("plan", "What manifests, as the whole of what is wanted, would change on this host");
+  word->add_option("-f,--filename", options->manifests, "File or folder of manifests")->required();
+  word->add_option(
+      "--state", options->state,
+      "Folder with rule.json (`ip -j rule`) and rule6.json (`ip -6 -j rule`) instead of this host's kernel");
+  word->add_option("--node", options->node, "Name of the node; the host's name where none is given");
+  add_output_flag(*word, common);
+  return {.word = word, .run = [options, &common] { return print(cli::plan_manifests(*options), common); }};
+}
+
+Command diff_command(CLI::App& app, Common& common) {
+  const auto folder = std::make_shared<std::filesystem::path>("/etc/iprule");
+  auto* word =
+      app.add_subcommand("diff", "What this host's kernel lacks, or has too much, of a standalone agent's folder");
+  word->add_option("folder", *folder, "The folder; /etc/iprule where none is given");
+  add_output_flag(*word, common);
+  return {.word = word, .run = [folder, &common] { return print(cli::diff_folder(*folder, host_name()), common); }};
+}
+
+Command doctor_command(CLI::App& app, Common& common) {
+  const auto local = std::make_shared<bool>(false);
+  auto* word = app.add_subcommand("doctor", "What this host's data path shows, and which source mode works on it");
+  word->add_flag("--local", *local, "Look at this host")->required();
+  add_output_flag(*word, common);
+  return {.word = word, .run = [local, &common] { return print(cli::examine_host(), common); }};
 }
 
 Command analyze_command(CLI::App& app, Common& common) {
@@ -165,9 +219,12 @@ Command completion_command(CLI::App& app) {
 }  // namespace
 
 std::vector<Command> add_commands(CLI::App& app, Common& common, char** argv) {
-  return {status_command(app, common), explain_command(app, common), analyze_command(app, common),
-          import_command(app, common), lab_command(app, argv),       version_command(app, common),
-          completion_command(app)};
+  return {
+      status_command(app, common),  plan_command(app, common),   diff_command(app, common),
+      explain_command(app, common), doctor_command(app, common), analyze_command(app, common),
+      import_command(app, common),  lab_command(app, argv),      version_command(app, common),
+      completion_command(app),
+  };
 }
 
 }  // namespace iprulectl

@@ -13,6 +13,7 @@
 #include "kernel/rtnl/link_table.h"
 #include "kernel/rtnl/route_query.h"
 #include "kernel/sysctl.h"
+#include "path/marking.h"
 #include "state/words.h"
 
 namespace cli {
@@ -140,6 +141,7 @@ std::string json_of(const Explanation& explanation) {
     out.put("kind", "Explanation");
     out.put("packet", describe(explanation.packet));
     out.put("iifAssumed", explanation.iif_assumed);
+    out.put("marked", explanation.marked);
     out.array("steps", [&](json::Array& steps) {
       for (const path::Step& step : explanation.walk.steps) {
         steps.object([&](json::Object& item) {
@@ -183,8 +185,28 @@ void note_forwarding(Explanation& explanation) {
   const auto forwards =
       kernel::read_sysctl({.family = packet.to.family(), .name = state::SysctlName::forwarding, .dev = packet.iif});
   if (forwards && *forwards == 0 && explanation.walk.verdict.kind == path::Verdict::Kind::leaves) {
+    explanation.explained = true;
     explanation.notes.push_back(
         fmt::format("nothing that comes in by {} is forwarded: its sysctl forwarding is 0", packet.iif.text()));
+  }
+}
+
+// Neither our walk nor the kernel's lookup sees nftables: what it would write has to be put on the packet.
+void mark_packet(Explanation& explanation, const std::optional<net::Address>& reply_of) {
+  const state::NetState& observed = explanation.observed;
+  if (!observed.nft_unknown.empty()) {
+    explanation.notes.push_back(
+        fmt::format("our nft table could not be read, so what it marks is not known: {}", observed.nft_unknown));
+  }
+  const std::uint32_t mark =
+      observed.nft ? path::marked(*observed.nft, explanation.packet, reply_of) : explanation.packet.mark;
+  explanation.marked = mark != explanation.packet.mark;
+  explanation.packet.mark = mark;
+  if (reply_of && !explanation.marked) {
+    explanation.notes.push_back(
+        fmt::format("replies of connections to {} get no mark here: no Reply is programmed for it, or the client is "
+                    "inside the cluster",
+                    reply_of->text()));
   }
 }
 
@@ -194,6 +216,7 @@ void note_refusal(Explanation& explanation) {
   const bool refused =
       explanation.kernel && *explanation.kernel && (*explanation.kernel)->kind == path::Verdict::Kind::dropped;
   if (!refused || explanation.walk.verdict.kind == path::Verdict::Kind::dropped || packet.iif.empty()) return;
+  explanation.explained = true;
   const auto filter = packet.to.family() == net::Family::v4 ? kernel::effective_rp_filter(packet.iif) : 0;
   if (filter && *filter == 1) {
     explanation.notes.push_back(
@@ -230,14 +253,13 @@ Answer show(const Explanation& explanation) {
   Page& page = answer.page;
   const bool different = differs(explanation);
   if (different) {
-    page.put(explanation.notes.empty()
-                 ? "The walk and the kernel differ: one of us is wrong."
-                 : "Rules and routes have a way for it, but the kernel does not take it: see below.",
+    page.put(!explanation.explained ? "The walk and the kernel differ: one of us is wrong."
+                                    : "Rules and routes have a way for it, but the kernel does not take it: see below.",
              Tone::bad)
         .end_line();
     answer.code = ExitCode::attention;
   }
-  page.line("{}{}", describe(explanation.packet),
+  page.line("{}{}{}", describe(explanation.packet), explanation.marked ? ", marked by table inet iprule" : "",
             explanation.iif_assumed ? " (its way back; --iif names another)" : "");
   steps_table(explanation).print(page);
   page.put("Verdict  ").put(verdict_text(explanation.walk.verdict), Tone::strong).end_line();
@@ -260,11 +282,17 @@ Answer show(const Explanation& explanation) {
   return answer;
 }
 
-base::Result<Answer> explain_packet(path::Packet packet) {
+base::Result<std::optional<net::Address>> parse_reply_of(const PacketWords& words) {
+  if (words.reply_of.empty()) return std::nullopt;
+  return TRY(base::within("--reply-of", net::Address::parse(words.reply_of)));
+}
+
+base::Result<Answer> explain_packet(path::Packet packet, const std::optional<net::Address>& reply_of) {
   Explanation explanation{.packet = std::move(packet)};
   auto host = TRY(ThisHost::open());
   explanation.observed = TRY(host.observe());
   TRY(assume_iif(explanation));
+  mark_packet(explanation, reply_of);
   explanation.walk = path::walk(explanation.observed, explanation.packet);
   const auto links = TRY(kernel::rtnl::read_link_table(host.socket()));
   if (!explanation.packet.iif.empty() && !links.index_of(explanation.packet.iif)) {

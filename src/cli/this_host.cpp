@@ -3,9 +3,26 @@
 #include <cstdint>
 #include <set>
 
+#include "kernel/nft/context.h"
+#include "kernel/nft/lookup.h"
+#include "kernel/nft/table.h"
 #include "kernel/observe.h"
 
 namespace cli {
+namespace {
+
+void read_table(state::NetState& into) {
+  auto context = kernel::nft::Context::open();
+  const auto table =
+      context ? kernel::nft::observe(*context) : base::Result<state::ObservedNft>(std::unexpected(context.error()));
+  if (table) {
+    into.nft = table->table;
+  } else if (!kernel::nft::is_missing(table.error())) {
+    into.nft_unknown = table.error().message();
+  }
+}
+
+}  // namespace
 
 base::Result<ThisHost> ThisHost::open() {
   return ThisHost(TRY(kernel::Socket::open(kernel::Bus::route)));
@@ -21,7 +38,9 @@ base::Result<state::NetState> ThisHost::observe() {
   tables.erase(0);
   options.tables.assign(tables.begin(), tables.end());
   const auto seen = TRY(kernel::observe(socket_, {}, options));
-  return state::state_of(seen);
+  state::NetState out = state::state_of(seen);
+  read_table(out);
+  return out;
 }
 
 }  // namespace cli

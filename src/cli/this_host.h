@@ -13,8 +13,9 @@ class ThisHost {
  public:
   static base::Result<ThisHost> open();
 
-  // All rules, links, addresses and nexthops, and the routes of every table that a rule looks up. Read as undisturbed
-  // as can be: an ordinary user cannot make the kernel wait for those who write.
+  // All rules, links, addresses and nexthops, the routes of every table that a rule looks up, and our nft table. Read
+  // as undisturbed as can be: an ordinary user cannot make the kernel wait for those who write, nor see nftables, which
+  // `nft_unknown` then says.
   base::Result<state::NetState> observe();
 
   kernel::Socket& socket() { return socket_; }

@@ -8,8 +8,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "lab/world.h"
 #include "testbed/process.h"
+#include "testbed/temp_folder.h"
 
 namespace {
 
@@ -76,6 +78,24 @@ TEST_F(Explain, a_mark_takes_the_other_uplink) {
   const auto done = explain({"--from", "10.244.1.7", "--to", "198.18.7.9", "--mark", "0x4100"});
   EXPECT_EQ(done.exit.code, 0) << done.errors;
   EXPECT_THAT(done.output, HasSubstr("Verdict  leaves by eth1 via 198.51.100.1 (table 100)\nKernel   agrees\n"));
+}
+
+TEST_F(Explain, a_reply_takes_the_uplink_that_our_table_marks_it_for) {
+  testbed::TempFolder folder;
+  ASSERT_TRUE(
+      base::write_file(folder / "shop.yaml",
+                       "kind: IPRule\nmetadata: {name: public}\n"
+                       "spec: {cidrs: [203.0.113.0/24], table: 100, priority: 1000, source: {modes: [Reply]}}\n"
+                       "---\nkind: Service\nmetadata: {name: frontend, namespace: shop}\nspec: {type: LoadBalancer}\n"
+                       "status: {loadBalancer: {ingress: [{ip: 203.0.113.45}]}}\n"));
+  const auto applied = run({IPRULE_AGENT, "standalone", "--once", folder.path().native()});
+  ASSERT_TRUE(applied.exit.ok()) << applied.errors;
+  const auto done = explain({"--from", "10.244.1.7", "--to", "198.18.7.9", "--reply-of", "203.0.113.45"});
+  EXPECT_EQ(done.exit.code, 0) << done.errors;
+  EXPECT_THAT(done.output, HasSubstr("mark 0x100, comes in by cni0, marked by table inet iprule"));
+  EXPECT_THAT(done.output, HasSubstr("Verdict  leaves by eth1 via 198.51.100.1 (table 100)\nKernel   agrees\n"));
+  EXPECT_THAT(explain({"--from", "10.244.1.7", "--to", "198.18.7.9", "--reply-of", "203.0.113.46"}).output,
+              HasSubstr("Note     replies of connections to 203.0.113.46 get no mark here"));
 }
 
 TEST_F(Explain, a_source_that_the_reverse_path_filter_refuses_is_told_with_its_code) {

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "base/version.h"
 #include "testbed/process.h"
 #include "testbed/temp_folder.h"
@@ -81,6 +82,21 @@ TEST(Iprulectl, bash_completes_its_words) {
                "COMP_CWORD=2; _iprulectl; echo ${COMPREPLY[@]}; COMP_WORDS=(iprulectl ver); COMP_CWORD=1; "
                "_iprulectl; echo ${COMPREPLY[@]}"});
   EXPECT_EQ(done.output, "zsh\nversion\n") << done.errors;
+}
+
+TEST(Iprulectl, the_example_of_a_host_without_kubernetes_has_no_finding) {
+  const auto done = run({IPRULECTL, "analyze", "-f", IPRULE_SOURCE_DIR "/config/standalone/manifests"});
+  EXPECT_EQ(done.exit.code, 0) << done.errors;
+  EXPECT_EQ(done.output, "0 errors, 0 warnings, 0 info in 2 objects.\n");
+}
+
+TEST(Iprulectl, a_file_that_cannot_be_read_is_named_with_line_column_and_field) {
+  testbed::TempFolder folder;
+  ASSERT_TRUE(base::write_file(folder / "x.yaml", "kind: IPRule\nmetadata: {name: a}\nspec:\n  tabel: 7\n"));
+  const auto done = run({IPRULECTL, "analyze", "-f", folder.path().native()});
+  EXPECT_EQ(done.exit.code, 2);
+  EXPECT_EQ(done.errors,
+            "iprulectl: " + (folder / "x.yaml").native() + ":4:10: spec.tabel: unknown field; did you mean table?\n");
 }
 
 }  // namespace

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/result.h"
+#include "cli/answer.h"
+
+namespace cli {
+
+struct PlanOptions {
+  std::filesystem::path manifests;  // File or folder.
+  std::filesystem::path state;      // A folder of dumps instead of this host's kernel; see state_folder.h.
+  std::string node;
+};
+
+// What the manifests, as the whole of what is wanted, would change.
+base::Result<Answer> plan_manifests(const PlanOptions& options);
+
+// What this host's kernel lacks of the folder that its agent keeps, or has too much.
+base::Result<Answer> diff_folder(const std::filesystem::path& folder, const std::string& node);
+
+}  // namespace cli

@@ -1,0 +1,39 @@
+#include "cli/plan_page.h"
+
+#include <gtest/gtest.h>
+
+#include "plan/diff.h"
+
+namespace cli {
+namespace {
+
+state::Rule rule(std::string_view text) {
+  return state::parse_rule(net::Family::v4, text).value();
+}
+
+TEST(PlanPage, shows_lines_in_order_of_execution_then_what_stands_in_the_way_then_the_sum) {
+  const state::Verified observed{.state = {.rules = {rule("1000: from 10.96.23.17 lookup 200 proto static"),
+                                                     rule("1000: from 10.96.23.18 lookup 100 proto 183")}}};
+  const auto plan = plan::diff(observed, {.rules = {rule("1000: from 10.96.23.17 lookup 100 proto 183")}}, {});
+  const Answer answer = show_plan(plan, {.title = "worker-1", .skipped = {"iprc-1: VRFNotFound"}});
+  EXPECT_EQ(answer.page.render({}),
+            "worker-1\n"
+            "  + IPv4 rule 1000: from 10.96.23.17 lookup 100 proto 183\n"
+            "  - IPv4 rule 1000: from 10.96.23.18 lookup 100 proto 183\n"
+            "  ! IPv4 rule 1000: from 10.96.23.17 lookup 100 proto 183 stands beside 1000: from 10.96.23.17 lookup 200 "
+            "proto static  IPR0105\n"
+            "  ! iprc-1: VRFNotFound\n"
+            "Plan: 1 to add, 0 to change, 1 to delete; 2 warnings\n");
+  EXPECT_EQ(answer.code, ExitCode::attention);
+  EXPECT_NE(answer.json.find(R"({"do":"add","what":"IPv4 rule 1000: from 10.96.23.17 lookup 100 proto 183"})"),
+            std::string::npos);
+}
+
+TEST(PlanPage, nothing_to_do_is_fine) {
+  const Answer answer = show_plan({}, {.kind = "Diff"});
+  EXPECT_EQ(answer.page.render({}), "Diff: 0 to add, 0 to change, 0 to delete\n");
+  EXPECT_EQ(answer.code, ExitCode::fine);
+}
+
+}  // namespace
+}  // namespace cli
