@@ -93,6 +93,19 @@ TEST_F(ConfigTest, errors_name_the_file_and_the_field) {
   EXPECT_EQ(from_kubeconfig({}, "").error().message(), "kubeconfig has no current-context");
 }
 
+TEST_F(ConfigTest, a_plain_server_is_refused_with_what_to_do) {
+  const auto plain = from_kubeconfig({write("plain", R"(
+current-context: c
+clusters: [{name: local, cluster: {server: "http://127.0.0.1:8001"}}]
+contexts: [{name: c, context: {cluster: local}}]
+)")},
+                                     "");
+  ASSERT_FALSE(plain);
+  EXPECT_NE(plain.error().message().find("cluster \"local\": server http://127.0.0.1:8001: only https://"),
+            std::string::npos)
+      << plain.error().message();
+}
+
 constexpr const char* kCloud = R"(
 current-context: cloud
 clusters:

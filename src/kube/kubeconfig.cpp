@@ -202,6 +202,11 @@ base::Result<Config> Kubeconfig::choose(std::string_view context) const {
   Config out;
   out.server =
       TRY(base::within(fmt::format("cluster \"{}\": server", chosen.cluster), http::Url::parse(cluster.server)));
+  if (out.server.scheme != "https") {
+    return fail(Fault::invalid, fmt::format("cluster \"{}\": server {}: only https:// servers are supported; where a "
+                                            "proxy such as kubectl's stands before one, name the server itself",
+                                            chosen.cluster, cluster.server));
+  }
   out.ca = cluster.ca;
   out.tls_server_name = cluster.tls_server_name;
   out.insecure = cluster.insecure;
