@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "base/version.h"
 #include "testbed/process.h"
+#include "testbed/temp_folder.h"
 
 namespace {
 
@@ -73,6 +75,22 @@ TEST(CommandLine, a_log_level_that_does_not_exist_names_the_flag_and_the_choices
   EXPECT_EQ(done.exit.code, 2);
   EXPECT_THAT(done.errors, HasSubstr("--zap-log-level"));
   EXPECT_THAT(done.errors, HasSubstr("\"loud\" is none of debug"));
+}
+
+TEST(CommandLine, an_address_the_controller_cannot_listen_on_names_the_flag) {
+  const testbed::TempFolder folder;
+  const auto kubeconfig = folder / "kubeconfig";
+  ASSERT_TRUE(base::write_file(kubeconfig,
+                               "current-context: c\nclusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]\n"
+                               "contexts: [{name: c, context: {cluster: c}}]\n"));
+  for (const std::string flag : {"--health-probe-bind-address", "--metrics-bind-address"}) {
+    const auto done = run({IPRULE_CONTROLLER, "--kubeconfig=" + kubeconfig.native(), flag + "=192.0.2.1:80"});
+    EXPECT_EQ(done.exit.code, 1);
+    EXPECT_THAT(done.errors, HasSubstr(flag + ": "));
+    const auto unreadable = run({IPRULE_CONTROLLER, "--kubeconfig=" + kubeconfig.native(), flag + "=9090"});
+    EXPECT_EQ(unreadable.exit.code, 1);
+    EXPECT_THAT(unreadable.errors, HasSubstr(flag + ": "));
+  }
 }
 
 TEST(CommandLine, a_folder_that_is_not_there_is_named) {
