@@ -47,6 +47,7 @@ class Engine {
   void distrust() {
     if (table_) table_->distrust();
   }
+  std::uint64_t table_listings() const { return table_ ? table_->listings() : 0; }  // How often that was; for metrics.
   Socket& socket() { return socket_; }
 
   static constexpr int kRounds = 3;

@@ -59,6 +59,16 @@ TEST_F(NftEngine, foreign_flush_of_the_ruleset_is_told_by_event_and_repaired) {
   EXPECT_EQ(run("nft list map inet iprule src4 | grep -o goto | wc -l"), "1000\n");
 }
 
+TEST_F(NftEngine, S19_passes_over_a_converged_node_write_nothing_and_do_not_list_the_table_again) {
+  converge(by_marks(1000));
+  const auto listed = engine_.table_listings();
+  for (int pass = 0; pass < 3; ++pass) EXPECT_TRUE(converge(by_marks(1000)).done.empty());
+  EXPECT_EQ(engine_.table_listings(), listed);
+  engine_.distrust();
+  EXPECT_TRUE(converge(by_marks(1000)).done.empty());
+  EXPECT_EQ(engine_.table_listings(), listed + 1);
+}
+
 TEST_F(NftEngine, changes_of_other_tables_are_not_our_business) {
   runtime::Signal changed;
   const auto monitor = Monitor::start(engine_.port(), changed).value();
