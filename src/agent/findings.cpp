@@ -75,6 +75,37 @@ void blame(const Missing& missing, const std::vector<intent::Claim>& claims, con
   }
 }
 
+// Why the nft table is not as wanted, in the words of the kernel; null where it is, or where nobody has tried.
+const base::Error* marking_error(const kernel::Engine::Report& report) {
+  const auto is_marking = [](const plan::Op& op) { return std::holds_alternative<plan::ChangeNft>(op); };
+  if (std::ranges::none_of(report.left.ops, is_marking)) return nullptr;
+  for (std::size_t i = report.done.ops.size(); i-- > 0;) {
+    const auto& status = report.outcome.results.at(i).status;
+    if (is_marking(report.done.ops[i]) && !status) return &status.error();
+  }
+  return nullptr;
+}
+
+// Whoever needs marks has failed.
+void blame_marking(const Pass& pass, const kube::View<PublishedConfig>& configs, Failures& failures) {
+  const base::Error* error = marking_error(pass.report);
+  if (error == nullptr) return;
+  std::map<std::string_view, const PublishedConfig*> by_uid;
+  for (const auto& object : configs.objects) by_uid.emplace(object->uid, &object->value);
+  const auto& table = pass.wanted.state.nft;
+  for (const intent::Claim& claim : pass.wanted.claims) {
+    const bool is_marked = claim.kind == intent::Claim::Kind::reply || (table && table->sources.contains(claim.source));
+    const auto config = by_uid.find(claim.uid);
+    if (!is_marked || config == by_uid.end()) continue;
+    failures.try_emplace(
+        claim.uid, NodeState::Failed{.uid = claim.uid,
+                                     .name = config->second->name,
+                                     .generation = config->second->generation,
+                                     .reason = error->fault() == base::Fault::denied ? "NotPermitted" : "MarkFailed",
+                                     .message = error->message()});
+  }
+}
+
 meta::Condition synced(const NodeState::Status& found, const Failures& failures) {
   if (found.sync == api::Sync::in_sync) {
     return {.type = "Synced",
@@ -150,6 +181,7 @@ bool describe(const ClusterSource::Basis& basis, const Pass& pass, Findings& out
   for (const NodeState::Failed& failed : pass.wanted.failed) failures.emplace(failed.uid, failed);
   const auto missing = missing_rules(pass.report);
   if (missing) blame(*missing, pass.wanted.claims, *basis.configs, failures);
+  blame_marking(pass, *basis.configs, failures);
   const bool is_verified = state::is_verified(pass.report.after) && missing.has_value();
   if (!is_verified && failures.empty()) return false;
 

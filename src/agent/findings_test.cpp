@@ -119,6 +119,43 @@ TEST(Findings, a_refused_rule_is_the_failure_of_who_asked_for_it_and_of_nobody_e
   EXPECT_EQ(found->found.sync, api::Sync::failing);
 }
 
+TEST(Findings, an_nft_table_that_cannot_be_made_is_the_failure_of_who_needs_marks) {
+  Node node;
+  node.pass.wanted.claims[0].kind = intent::Claim::Kind::reply;
+  node.pass.report.left.ops = {plan::ChangeNft{}};
+  node.pass.report.done.ops = {plan::ChangeNft{}};
+  node.pass.report.outcome.results = {
+      {.effect = kernel::Effect::failed, .status = base::fail(base::Fault::absent, "nft: No such file", ENOENT)}};
+  const auto found = node.find();
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(found->progress.is_verified);
+  ASSERT_EQ(found->progress.failed.size(), 1U);
+  EXPECT_EQ(found->progress.failed[0].reason, "MarkFailed");
+  node.pass.wanted.claims[0].kind = intent::Claim::Kind::source;
+  EXPECT_FALSE(node.find()) << "nobody can be blamed, and nothing is proved";
+}
+
+TEST(Findings, facts_and_back_end_are_those_of_the_look) {
+  Node node;
+  state::NetState kernel;
+  kernel.nft = state::NftTable{.window = 0x3f00, .classes = {{0x100, {}}}};
+  kernel.nft->sources = {{net::Address::parse("10.96.0.1").value(), 0x100}};
+  node.pass.report.after = state::Verified{kernel};
+  node.pass.wanted.state.rules = {rule("10.96.0.1")};
+  node.pass.facts.service_proxy = state::ServiceProxy::ipvs;
+  node.pass.facts.local_rule_priority = 100;
+  node.pass.facts.reverse_path_filter = {{net::InterfaceName::parse("eth1").value(), 1}};
+  node.pass.facts.tables = {{.table = 100, .family = net::Family::v4}, {.table = 100, .family = net::Family::v6}};
+  const auto found = node.find();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->found.dataplane, api::Backend::marks);
+  EXPECT_EQ(found->found.facts.service_proxy, api::ServiceProxy::ipvs);
+  EXPECT_EQ(found->found.facts.local_rule_priority, 100);
+  EXPECT_EQ(found->found.facts.reverse_path_filter.at(0).device, "eth1");
+  ASSERT_EQ(found->found.empty_tables.size(), 1U) << "nobody looks it up for IPv6";
+  EXPECT_EQ(found->found.empty_tables[0].family, api::IPFamily::v4);
+}
+
 TEST(Findings, S9_a_rule_that_should_be_gone_and_is_not_stops_the_number) {
   Node node;
   node.pass.report.left.ops = {plan::RemoveRule{.rule = rule("10.96.0.9")}};
