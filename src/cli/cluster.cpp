@@ -7,6 +7,8 @@
 #include "json/reader.h"
 #include "kube/client.h"
 #include "kube/config.h"
+#include "kube/lease.h"
+#include "meta/time.h"
 
 namespace cli {
 namespace {
@@ -37,6 +39,29 @@ class Reading {
     }
   }
 
+  // The controllers' Lease, in whatever name space they were installed. That somebody may not read Leases is common and
+  // says nothing about our objects.
+  void find_leader(ClusterFacts& facts) {
+    if (gave_up_) return;
+    const kube::Resource leases{"coordination.k8s.io", "v1", "leases", true};
+    const auto text = client_.list(leases, {.selection = {.field_selector = "metadata.name=fed43742.brtrm.dev"}},
+                                   kube::within(timeout_));
+    if (!text) {
+      facts.leader_unknown = true;
+      return;
+    }
+    json::Reader reader;
+    const auto root = reader.parse(*text);
+    const auto items = root ? (*root)["items"].items_or_none() : std::unexpected(root.error());
+    if (!items) return miss(leases.text(), items.error());
+    for (const json::Value& item : *items) {
+      const auto lease = kube::Lease::decode(item.as_root());
+      if (!lease) return miss(leases.text(), lease.error());
+      facts.leader =
+          Leader{.holder = lease->holder, .renewed = meta::parse_time(lease->renewed).value_or(meta::Time())};
+    }
+  }
+
   std::vector<std::string> gaps() && { return std::move(gaps_); }
 
  private:
@@ -63,6 +88,7 @@ base::Result<ClusterFacts> read_cluster(const ClusterOptions& options) {
   reading.list(facts.rules, &api::decode_iprule);
   reading.list(facts.configs, &api::decode_iprule_config);
   reading.list(facts.nodes, &api::decode_node_state);
+  reading.find_leader(facts);
   facts.gaps = std::move(reading).gaps();
   return facts;
 }

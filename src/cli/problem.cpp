@@ -32,8 +32,11 @@ constexpr std::array<Alarm, 9> kAlarms = {{
 }};
 
 const Alarm* alarm_of(const meta::Condition& condition) {
-  // No Service to steer is no trouble, and what is being cleaned up needs nobody.
-  if (condition.reason == "NoMatch" || condition.reason == "CleaningUp") return nullptr;
+  // No Service to steer is no trouble, and what is under way needs nobody. Missing routes have a condition of their
+  // own.
+  constexpr std::array<std::string_view, 3> kHarmless = {"NoMatch", "CleaningUp", "Progressing"};
+  if (std::ranges::find(kHarmless, condition.reason) != kHarmless.end()) return nullptr;
+  if (condition.type == "Effective" && condition.reason == "RoutesMissing") return nullptr;
   const auto* const found = std::ranges::find_if(kAlarms, [&](const Alarm& alarm) {
     return alarm.type == condition.type && alarm.status == condition.status &&
            (alarm.reason.empty() || alarm.reason == condition.reason);
@@ -71,8 +74,14 @@ void add_failures(std::vector<Problem>& problems, const std::vector<api::NodeSta
 
 }  // namespace
 
-std::vector<Problem> problems_in(const ClusterFacts& facts) {
+std::vector<Problem> problems_in(const ClusterFacts& facts, meta::Time now) {
   std::vector<Problem> out;
+  if (facts.leader && !facts.leader->holder.empty() && now - facts.leader->renewed > kLeaderSilence) {
+    out.push_back({.object = "iprule-controller",
+                   .what = fmt::format("its leader {} has given no sign of life: changes are not published",
+                                       facts.leader->holder),
+                   .since = facts.leader->renewed});
+  }
   for (const api::Agent& agent : facts.agents) {
     add_conditions(out, fmt::format("Agent/{}", agent.meta.name), agent.status.conditions);
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,7 +21,10 @@ struct Problem {
 };
 
 // Grouped by cause, those with the most nodes first.
-std::vector<Problem> problems_in(const ClusterFacts& facts);
+std::vector<Problem> problems_in(const ClusterFacts& facts, meta::Time now);
+
+// A leader renews its Lease every few seconds. This long without is no leader, even where clocks differ.
+inline constexpr std::chrono::minutes kLeaderSilence{2};
 
 // "worker-3", "worker-1, worker-2", "412 nodes"
 std::string nodes_text(const std::set<std::string>& nodes);

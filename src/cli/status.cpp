@@ -27,9 +27,17 @@ Table::Cell light(bool good) {
   return good ? Table::Cell("ok", Tone::good) : Table::Cell("!!", Tone::bad);
 }
 
-Table components(const ClusterFacts& facts) {
+std::vector<Table::Cell> controller_row(const ClusterFacts& facts, meta::Time now) {
+  if (facts.leader_unknown) return {"?", "iprule-controller", "-", "its Lease may not be read"};
+  if (!facts.leader || facts.leader->holder.empty()) return {"--", "iprule-controller", "-", "nobody leads"};
+  return {light(now - facts.leader->renewed <= kLeaderSilence), "iprule-controller", "-",
+          "leader " + facts.leader->holder};
+}
+
+Table components(const ClusterFacts& facts, meta::Time now) {
   Table table(2);
   table.row({"", "COMPONENT", "READY", "DETAIL"});
+  table.row(controller_row(facts, now));
   if (facts.agents.empty()) table.row({"--", "iprule-agent", "0/0", "no Agent object: no agents run"});
   for (const api::Agent& agent : facts.agents) {
     const meta::Condition* ready = meta::find(agent.status.conditions, "Ready");
@@ -102,9 +110,9 @@ void print_problems(Page& page, const std::vector<Problem>& problems, meta::Time
 
 Answer show_status(const ClusterFacts& facts, meta::Time now) {
   Answer answer;
-  const auto problems = problems_in(facts);
+  const auto problems = problems_in(facts, now);
   const bool healthy = problems.empty() && facts.gaps.empty();
-  components(facts).print(answer.page);
+  components(facts, now).print(answer.page);
   jobs(facts, healthy).print(answer.page);
   if (!problems.empty()) print_problems(answer.page, problems, now);
   for (const std::string& gap : facts.gaps) {

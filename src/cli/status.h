@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,16 @@
 
 namespace cli {
 
+// Who leads the controllers, by their Lease.
+struct Leader {
+  std::string holder;  // Empty: released.
+  meta::Time renewed{};
+};
+
 // What a cluster holds of ours, as far as it could be asked.
 struct ClusterFacts {
+  std::optional<Leader> leader;  // None: there is no Lease.
+  bool leader_unknown = false;   // We may not look at Leases.
   std::vector<api::Agent> agents;
   std::vector<api::IPRule> rules;
   std::vector<api::IPRuleConfig> configs;

@@ -15,6 +15,7 @@ constexpr meta::Time kNow{std::chrono::seconds(1'800'000'000)};
 
 ClusterFacts example() {
   ClusterFacts facts;
+  facts.leader = Leader{.holder = "controller-x2x", .renewed = kNow - 2s};
   api::Agent agent;
   agent.meta.name = "agent";
   agent.status.desired = agent.status.ready = 5;
@@ -38,8 +39,9 @@ ClusterFacts example() {
 TEST(Status, a_healthy_cluster_fits_a_few_lines) {
   const Answer answer = show_status(example(), kNow);
   EXPECT_EQ(answer.page.render({}),
-            "      COMPONENT     READY  DETAIL\n"
-            "  ok  iprule-agent  5/5    Agent/agent AllReady\n"
+            "      COMPONENT          READY  DETAIL\n"
+            "  ok  iprule-controller  -      leader controller-x2x\n"
+            "  ok  iprule-agent       5/5    Agent/agent AllReady\n"
             "      JOB            OBJECTS                    NODES  STATE\n"
             "  ok  service rules  1 IPRule, 2 IPRuleConfigs  5/5    in sync\n"
             "Healthy.\n");
@@ -67,6 +69,17 @@ TEST(Status, problems_are_grouped_by_cause_and_nodes_are_counted) {
                         "  IPR0311  3m12s  IPRule/public-eu     -        EmptyTable: table 100 has no IPv4 route on "
                         "worker-3\n"
                         "Not healthy: 2 problems.  Next: iprulectl explain IPR0311\n"));
+  EXPECT_EQ(answer.code, ExitCode::attention);
+}
+
+TEST(Status, a_silent_leader_is_a_problem) {
+  ClusterFacts facts = example();
+  facts.leader->renewed = kNow - 192s;
+  const Answer answer = show_status(facts, kNow);
+  EXPECT_THAT(answer.page.render({}), HasSubstr("  !!  iprule-controller  -      leader controller-x2x\n"));
+  EXPECT_THAT(answer.page.render({}),
+              HasSubstr("3m12s  iprule-controller  -      its leader controller-x2x has given no "
+                        "sign of life: changes are not published\n"));
   EXPECT_EQ(answer.code, ExitCode::attention);
 }
 

@@ -49,8 +49,9 @@ TEST_F(ClusterStatus, an_empty_cluster_is_healthy_and_says_that_no_agents_run) {
   const auto done = status(cluster().admin_kubeconfig());
   EXPECT_EQ(done.exit.code, 0) << done.output << done.errors;
   EXPECT_EQ(done.output,
-            "      COMPONENT     READY  DETAIL\n"
-            "  --  iprule-agent  0/0    no Agent object: no agents run\n"
+            "      COMPONENT          READY  DETAIL\n"
+            "  --  iprule-controller  -      nobody leads\n"
+            "  --  iprule-agent       0/0    no Agent object: no agents run\n"
             "      JOB            OBJECTS                     NODES  STATE\n"
             "  ok  service rules  0 IPRules, 0 IPRuleConfigs  0/0    in sync\n"
             "Healthy.\n");
@@ -73,6 +74,20 @@ spec: {cidrs: [203.0.113.0/24], table: 100}
   EXPECT_THAT(done.output, HasSubstr("Not healthy: 1 problem.  Next: iprulectl explain IPR0311\n"));
   EXPECT_THAT(done.output, Not(HasSubstr("\x1b")));
   EXPECT_THAT(status(cluster().admin_kubeconfig(), {"-o", "json"}).output, HasSubstr(R"("code":"IPR0311")"));
+}
+
+TEST_F(ClusterStatus, the_leader_is_found_by_the_controllers_lease) {
+  apply(R"(
+apiVersion: coordination.k8s.io/v1
+kind: Lease
+metadata: {name: fed43742.brtrm.dev, namespace: default}
+spec: {holderIdentity: controller-x2x, renewTime: "2026-01-01T00:00:00.000000Z"}
+)");
+  const auto done = status(cluster().admin_kubeconfig());
+  EXPECT_EQ(done.exit.code, 1) << done.errors;
+  EXPECT_THAT(done.output, HasSubstr("  !!  iprule-controller  -      leader controller-x2x\n"));
+  EXPECT_THAT(done.output, HasSubstr("has given no sign of life"));
+  (void)cluster().kubectl({"delete", "lease", "fed43742.brtrm.dev"});
 }
 
 TEST_F(ClusterStatus, who_may_not_look_is_told_what_was_not_asked_and_3) {
