@@ -108,7 +108,7 @@ Environment Environment::read(const Variables& variables) {
 
 Environment Environment::of_process() {
   return read([](const char* name) -> std::optional<std::string> {
-    const char* value = std::getenv(name);
+    const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read at start, nobody sets any.
     return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
   });
 }

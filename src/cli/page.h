@@ -54,7 +54,8 @@ class Table {
     std::string text;
     Tone tone = Tone::plain;
 
-    Cell(std::string content, Tone how = Tone::plain)  // NOLINT(google-explicit-constructor): rows are lists of text.
+    Cell(const std::string& content,
+         Tone how = Tone::plain)  // NOLINT(google-explicit-constructor): rows are lists of text.
         : text(printable(content)), tone(how) {}
     Cell(const char* content) : Cell(std::string(content)) {}  // NOLINT(google-explicit-constructor)
   };
