@@ -55,6 +55,7 @@ struct Group {
 Group decode_group();
 Group plan_group();
 Group kernel_group();
+Group steering_group();
 Group kube_group();
 Group service_rules_group();
 
