@@ -16,12 +16,46 @@
 
 namespace api {
 
+// A question to a container over HTTP. (Not inside DaemonSet: clang cannot put a class into an optional before its
+// surroundings are complete.)
+struct HttpGet {
+  std::string path;
+  IntOrString port;
+  std::string host;  // Empty: the pod's address.
+
+  template <typename Self, typename Visitor>
+  static void fields(Self& self, Visitor& visit) {
+    visit("path", self.path);
+    visit("port", self.port);
+    visit("host", self.host);
+  }
+  bool operator==(const HttpGet&) const = default;
+};
+struct HttpProbe {
+  HttpGet http_get;
+  std::int32_t initial_delay = 0;  // Seconds, as the next two.
+  std::int32_t period = 0;
+  std::int32_t timeout = 0;
+  std::int32_t failure_threshold = 0;
+
+  template <typename Self, typename Visitor>
+  static void fields(Self& self, Visitor& visit) {
+    visit("httpGet", self.http_get);
+    visit("initialDelaySeconds", self.initial_delay);
+    visit("periodSeconds", self.period);
+    visit("timeoutSeconds", self.timeout);
+    visit("failureThreshold", self.failure_threshold);
+  }
+  bool operator==(const HttpProbe&) const = default;
+};
+
 // The slice of an apps/v1 DaemonSet that the controller sets for the agents, and the figures it reads back. What is not
 // named here belongs to others, or to the server's defaults.
 struct DaemonSet {
   static constexpr std::string_view kKind = "DaemonSet";
   static constexpr std::string_view kPlural = "daemonsets";
   static constexpr std::string_view kApiVersion = "apps/v1";
+  using Probe = HttpProbe;
 
   struct Selector {
     meta::Labels match_labels;
@@ -100,37 +134,6 @@ struct DaemonSet {
       visit("protocol", self.protocol);
     }
     bool operator==(const Port&) const = default;
-  };
-
-  struct HttpGet {
-    std::string path;
-    IntOrString port;
-    std::string host;  // Empty: the pod's address.
-
-    template <typename Self, typename Visitor>
-    static void fields(Self& self, Visitor& visit) {
-      visit("path", self.path);
-      visit("port", self.port);
-      visit("host", self.host);
-    }
-    bool operator==(const HttpGet&) const = default;
-  };
-  struct Probe {
-    HttpGet http_get;
-    std::int32_t initial_delay = 0;  // Seconds, as the next two.
-    std::int32_t period = 0;
-    std::int32_t timeout = 0;
-    std::int32_t failure_threshold = 0;
-
-    template <typename Self, typename Visitor>
-    static void fields(Self& self, Visitor& visit) {
-      visit("httpGet", self.http_get);
-      visit("initialDelaySeconds", self.initial_delay);
-      visit("periodSeconds", self.period);
-      visit("timeoutSeconds", self.timeout);
-      visit("failureThreshold", self.failure_threshold);
-    }
-    bool operator==(const Probe&) const = default;
   };
 
   struct Capabilities {
