@@ -74,6 +74,15 @@ test-unit test-kernel test-api test-cluster: test-%: setup-test
 	@$(call build,dev)
 	@.ci/run-tests dev $*
 
+.PHONY: setup-test-e2e test-e2e cleanup-test-e2e
+setup-test-e2e: setup-node ## Install and build what test-e2e needs
+	@.ci/kubernetes >/dev/null
+	@$(call build,release,node_test)
+test-e2e: setup-test-e2e ## The install on a real node: kubelet and containerd run our images
+	@.ci/run-tests release -- node_test
+cleanup-test-e2e: ## Remove the cgroups of a run that was killed; nothing else can stay
+	@tests/support/testbed/box remove-stale
+
 .PHONY: bench
 bench: setup-test ## Print what we promise about speed, peers beside us; BENCH=kernel: one group
 	@$(call build,release,bench)

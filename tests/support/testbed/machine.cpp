@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <string>
@@ -44,6 +45,7 @@ bool machine_has(std::string_view feature) {
   if (feature == "bond" || feature == "dummy" || feature == "vlan" || feature == "vrf") return knows_link_kind(feature);
   if (feature == "nftables") return succeeds({"nft", "list", "ruleset"});
   if (feature == "user-namespaces") return succeeds({"unshare", "--user", "true"});
+  if (feature == "cgroup-v1") return std::filesystem::exists("/sys/fs/cgroup/cpuset/cpuset.cpus");
   if (feature == "user-mode-linux") return succeeds({"linux.uml", "--version"});
   std::fprintf(stderr, "machine_has: unknown feature %s\n", std::string(feature).c_str());
   std::abort();
