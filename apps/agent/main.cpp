@@ -52,6 +52,7 @@ base::Status show_plan(const Options& options) {
   const auto preview = TRY(agent::preview_here(manifests, options.node));
   fmt::print("{}", plan::text(preview.todo));
   for (const std::string& skipped : preview.skipped) fmt::print("skipped {}\n", skipped);
+  if (!preview.doubt.empty()) return base::fail(base::Fault::unavailable, "not seen whole: " + preview.doubt);
   return {};
 }
 

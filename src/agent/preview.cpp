@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <set>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -31,6 +32,7 @@ Preview preview(const Manifests& manifests, const std::string& node, const state
                 const state::NodeFacts& facts) {
   const Wanted wanted = wanted_of(manifests, node, seen, facts);
   Preview out{.todo = plan::diff(seen, wanted.state, plan::Ownership())};
+  if (const auto* unverified = std::get_if<state::Unverified>(&seen)) out.doubt = unverified->reason;
   for (const api::NodeState::Failed& failed : wanted.failed) {
     out.skipped.push_back(fmt::format("{}: {}: {}", failed.name, failed.reason, failed.message));
   }

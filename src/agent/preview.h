@@ -15,6 +15,7 @@ namespace agent {
 struct Preview {
   plan::Plan todo{};
   std::vector<std::string> skipped{};  // Objects that would not be programmed as they say, and why.
+  std::string doubt{};                 // Why the node could not be seen whole: there may be more to do.
 };
 
 // On a node that looks like this, with the manifests as the whole of what is wanted there.

@@ -33,6 +33,12 @@ TEST(Preview, of_what_is_there_already_is_empty) {
   EXPECT_TRUE(preview(manifests(kShop), "worker-1", seen, {}).todo.empty());
 }
 
+TEST(Preview, says_when_the_node_was_not_seen_whole) {
+  EXPECT_EQ(preview(manifests(kShop), "worker-1", state::Verified(), {}).doubt, "");
+  EXPECT_EQ(preview(manifests(kShop), "worker-1", state::Unverified{.state = {}, .reason = "nft: EPERM"}, {}).doubt,
+            "nft: EPERM");
+}
+
 TEST(Preview, names_what_would_not_be_programmed) {
   state::NodeFacts facts;
   facts.own = facts.bound = {net::Address::parse("10.96.23.17").value()};

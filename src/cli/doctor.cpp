@@ -139,7 +139,7 @@ class Examination {
         strict += fmt::format("{}{}", strict.empty() ? "" : ", ", device.text());
     }
     if (facts_.reverse_path_filter.empty()) {
-      say(Line::Level::unknown, "rp_filter", "could not be read");
+      say(Line::Level::unknown, "rp_filter", "no device shows one");
     } else if (!strict.empty()) {
       say(Line::Level::warn, "rp_filter", fmt::format("1 (strict) on {}: drops what is steered by mark", strict),
           "IPR0310");

@@ -13,14 +13,16 @@ base::Result<Answer> plan_manifests(const PlanOptions& options) {
   const auto manifests = TRY(agent::read_manifests(options.manifests));
   if (options.state.empty()) {
     const auto preview = TRY(agent::preview_here(manifests, options.node));
-    return show_plan(preview.todo,
-                     {.title = fmt::format("{}, as its kernel is now", options.node), .skipped = preview.skipped});
+    return show_plan(preview.todo, {.title = fmt::format("{}, as its kernel is now", options.node),
+                                    .skipped = preview.skipped,
+                                    .doubt = preview.doubt});
   }
   // A dump does not say whether anything changed while it was made, but nobody acts on this plan.
   const state::Verified seen{.state = TRY(read_state_folder(options.state))};
   const auto preview = agent::preview(manifests, options.node, seen, {});
   return show_plan(preview.todo, {.title = fmt::format("a host with the rules of {}", options.state.native()),
-                                  .skipped = preview.skipped});
+                                  .skipped = preview.skipped,
+                                  .doubt = preview.doubt});
 }
 
 base::Result<Answer> diff_folder(const std::filesystem::path& folder, const std::string& node) {
@@ -30,7 +32,8 @@ base::Result<Answer> diff_folder(const std::filesystem::path& folder, const std:
                    {.title = fmt::format("{} against {}    + wanted, not in the kernel    - in the kernel, not wanted",
                                          node, folder.native()),
                     .kind = "Diff",
-                    .skipped = preview.skipped});
+                    .skipped = preview.skipped,
+                    .doubt = preview.doubt});
 }
 
 }  // namespace cli

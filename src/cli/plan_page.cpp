@@ -82,6 +82,10 @@ Answer show_plan(const plan::Plan& plan, const PlanStory& story) {
       "{}: {} to add, {} to change, {} to delete{}", story.kind, added, changed, removed,
       warnings.empty() ? "" : fmt::format("; {} warning{}", warnings.size(), warnings.size() == 1 ? "" : "s"));
   if (!plan.empty()) answer.code = ExitCode::attention;
+  if (!story.doubt.empty()) {
+    answer.page.put("Not seen whole: ", Tone::warning).put(story.doubt + "; there may be more").end_line();
+    answer.code = ExitCode::could_not_ask;
+  }
   answer.json = json::object([&](json::Object& out) {
     out.put("apiVersion", api::kApiVersion);
     out.put("kind", story.kind);
@@ -93,6 +97,7 @@ Answer show_plan(const plan::Plan& plan, const PlanStory& story) {
         });
       }
     });
+    out.put_unless_empty("notSeenWhole", story.doubt);
     out.array("warnings", [&](json::Array& list) {
       for (const auto& [code, text] : warnings) {
         list.object([&](json::Object& item) {

@@ -35,5 +35,13 @@ TEST(PlanPage, nothing_to_do_is_fine) {
   EXPECT_EQ(answer.code, ExitCode::fine);
 }
 
+TEST(PlanPage, a_kernel_that_was_not_seen_whole_is_not_one_without_differences) {
+  const Answer answer = show_plan({}, {.kind = "Diff", .doubt = "nft: EPERM"});
+  EXPECT_EQ(answer.page.render({}),
+            "Diff: 0 to add, 0 to change, 0 to delete\n"
+            "Not seen whole: nft: EPERM; there may be more\n");
+  EXPECT_EQ(answer.code, ExitCode::could_not_ask);
+}
+
 }  // namespace
 }  // namespace cli
