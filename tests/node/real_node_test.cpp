@@ -165,7 +165,7 @@ TEST_F(RealNode, D48_from_the_install_to_a_kernel_rule_and_back_to_nothing) {
 }
 
 // What the old project's own end-to-end test asks for, with its names.
-TEST_F(RealNode, the_old_projects_end_to_end_test_would_pass) {
+TEST_F(RealNode, what_the_old_projects_end_to_end_test_looks_at_is_there) {
   const std::string name_space = "--namespace=iprule-system";
   kubectl({"create", "namespace", "iprule-system"});
   kubectl({"label", "namespace", "iprule-system", "pod-security.kubernetes.io/enforce=restricted"});
