@@ -1,5 +1,6 @@
 #include "controller/cluster_watch.h"
 
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -10,7 +11,9 @@
 namespace controller {
 
 ClusterWatch::ClusterWatch(kube::Client& client, runtime::Signal& changed)
-    : rules_(client, resource_of<api::IPRule>(), api::decode_iprule, changed),
+    : client_(client),
+      changed_(changed),
+      rules_(client, resource_of<api::IPRule>(), api::decode_iprule, changed),
       services_(client, {.group = "", .version = "v1", .plural = "services"}, api::decode_service, changed, {},
                 api::same_addresses),
       nodes_(client, kNodes, api::decode_node, changed, {}, api::same_place),
@@ -25,15 +28,38 @@ std::optional<std::string> ClusterWatch::waiting_for() const {
                    incomplete("ipruleconfigs", *configs_.latest()), incomplete("nodestates", *states_.latest())});
 }
 
+std::shared_ptr<const kube::View<api::EndpointSlice>> ClusterWatch::look_at_slices(
+    const std::vector<const api::IPRule*>& rules) {
+  const auto asks = [](const api::IPRule* rule) {
+    return std::ranges::any_of(rule->spec.source.modes, [](api::SourceMode mode) {
+      return mode == api::SourceMode::endpoints || mode == api::SourceMode::local_endpoints;
+    });
+  };
+  if (std::ranges::none_of(rules, asks)) {
+    slices_.reset();
+    auto none = std::make_shared<kube::View<api::EndpointSlice>>();
+    none->complete = true;
+    return none;
+  }
+  if (!slices_) {
+    const kube::Resource resource{.group = "discovery.k8s.io", .version = "v1", .plural = "endpointslices"};
+    slices_ = std::make_unique<Slices>(client_, resource, api::decode_endpoint_slice, changed_, kube::Selection(),
+                                       api::same_endpoints);
+  }
+  return slices_->latest();
+}
+
 std::optional<ClusterSeen> ClusterWatch::look() {
   if (waiting_for()) return std::nullopt;
+  const auto rules = rules_.latest();
   // Reports after the objects they speak of: a report never claims more than the objects seen with it can show.
-  ClusterSeen out{.rules = ClusterSeen::Kind(rules_.latest()),
+  ClusterSeen out{.rules = ClusterSeen::Kind(rules),
                   .services = ClusterSeen::Kind(services_.latest()),
                   .nodes = ClusterSeen::Kind(nodes_.latest()),
                   .agents = ClusterSeen::Kind(agents_.latest()),
                   .configs = ClusterSeen::Kind(configs_.latest()),
                   .states = ClusterSeen::Kind(states_.latest()),
+                  .slices = ClusterSeen::Kind(look_at_slices(ClusterSeen::Kind(rules).objects)),
                   .pod_views = {},
                   .pods = {},
                   .unseen = {}};

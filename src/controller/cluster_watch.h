@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/agent.h"
+#include "api/endpoint_slice.h"
 #include "api/iprule.h"
 #include "api/iprule_config.h"
 #include "api/node.h"
@@ -38,12 +39,16 @@ struct ClusterSeen {
   Kind<api::Agent> agents;
   Kind<api::IPRuleConfig> configs;
   Kind<api::NodeState> states;
+  Kind<api::EndpointSlice> slices;  // Empty while no IPRule asks for endpoints.
   std::map<std::string, AgentPods::View> pod_views;
   std::vector<const api::Pod*> pods;
   std::vector<std::string> unseen;  // Where agents may run although we cannot see them, in words.
 
   // A policy or Service that is there but cannot be read may be the reason for any of the published objects.
-  bool may_withdraw() const { return rules.view->unknown.empty() && services.view->unknown.empty(); }
+  bool may_withdraw() const {
+    return rules.view->unknown.empty() && services.view->unknown.empty() && slices.view->complete &&
+           slices.view->unknown.empty();
+  }
 };
 
 // Follows the API server from its construction on, and raises `changed` when something happens that can change a rule.
@@ -58,12 +63,18 @@ class ClusterWatch {
   std::optional<std::string> waiting_for() const;
 
  private:
+  using Slices = kube::Reflector<api::EndpointSlice>;
+  std::shared_ptr<const kube::View<api::EndpointSlice>> look_at_slices(const std::vector<const api::IPRule*>& rules);
+
+  kube::Client& client_;
+  runtime::Signal& changed_;
   kube::Reflector<api::IPRule> rules_;
   kube::Reflector<api::Service> services_;
   kube::Reflector<api::Node> nodes_;
   kube::Reflector<api::Agent> agents_;
   kube::Reflector<api::IPRuleConfig> configs_;
   kube::Reflector<api::NodeState> states_;
+  std::unique_ptr<Slices> slices_;  // Followed only while needed: most clusters have many and no use for them.
   AgentPods pods_;
 };
 

@@ -69,6 +69,7 @@ base::Result<ServiceRules::Work> ServiceRules::decide(const ClusterSeen& seen, b
   auto decision = intent::decide(
       {.rules = seen.rules.objects,
        .services = seen.services.objects,
+       .slices = seen.slices.objects,
        .configs = seen.configs.objects,
        .places = {.nodes = seen.nodes.objects, .pods = seen.pods, .states = seen.states.objects, .unseen = seen.unseen},
        .agent = agent,

@@ -4,10 +4,12 @@
 #include <string_view>
 
 #include "api/agent.h"
+#include "api/endpoint_slice.h"
 #include "api/iprule.h"
 #include "api/iprule_config.h"
 #include "api/node.h"
 #include "api/node_state.h"
+#include "api/pod.h"
 #include "api/published_config.h"
 #include "api/service.h"
 
@@ -37,6 +39,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)api::decode_published_config(*object);
   (void)api::decode_service(*object);
   (void)api::decode_node(*object);
+  (void)api::decode_pod(*object);
+  (void)api::decode_endpoint_slice(*object);
   if (const auto rule = api::decode_iprule(*object)) (void)api::accept(*rule);
   return 0;
 }

@@ -11,6 +11,7 @@
 
 #include "api/kinds.h"
 #include "intent/cluster/naming.h"
+#include "intent/cluster/shards.h"
 
 namespace intent {
 namespace {
@@ -34,6 +35,7 @@ IPRuleConfig::Spec spec_of(const DesiredConfig& wanted) {
   spec.vrf = tuple.vrf;
   spec.source_mode = tuple.mode;
   if (tuple.mode == SourceMode::reply && !tuple.prefer_main) spec.prefer_main = false;
+  spec.source_ips = wanted.sources;
   return spec;
 }
 
@@ -116,12 +118,17 @@ std::optional<Write> keep(const IPRuleConfig& have, const DesiredConfig& wanted)
   const bool is_withdrawn = have.spec.state == ConfigState::absent;
   IPRuleConfig::Spec spec = have.spec;
   spec.state = ConfigState::present;
+  spec.source_ips = wanted.sources;  // All else of a spec is the tuple, and never changes.
   const Marks marks(wanted, spec);
-  if (!is_withdrawn && marks.are_on(have.meta)) return std::nullopt;
+  const bool is_new_spec = !(spec == have.spec);
+  if (!is_new_spec && marks.are_on(have.meta)) return std::nullopt;
   // Withdrawn by us it has no hash and a time; present it has the hash that fits.
   const bool is_drift = is_withdrawn ? !have.meta.annotations.contains(api::kAbsentSince)
-                                     : have.meta.annotations.get(api::kSpecHash) != marks.hash;
-  Write out{.step = is_withdrawn ? Write::Step::reactivate : Write::Step::repair, .object = have, .is_drift = is_drift};
+                                     : have.meta.annotations.get(api::kSpecHash) != api::spec_hash(have.spec);
+  Write out{.step = is_withdrawn ? Write::Step::reactivate : Write::Step::repair,
+            .object = have,
+            .is_drift = is_drift,
+            .is_new_spec = is_new_spec};
   out.object.spec = std::move(spec);
   marks.put_on(out.object.meta);
   return out;
@@ -148,7 +155,7 @@ std::optional<Write> let_go(const IPRuleConfig& have, bool means_a_rule, const R
 
 // A name is never given to another tuple while any object, ours or not, has it.
 std::string take_free_name(const Tuple& tuple, std::unordered_set<std::string>& taken) {
-  std::string name = base_name(tuple.mode, tuple.source);
+  std::string name = base_name(tuple);
   if (taken.contains(name)) name = full_name(tuple);
   const std::string full = name;
   for (int n = 2; taken.contains(name); ++n) name = fmt::format("{}-{}", full, n);
@@ -201,13 +208,17 @@ std::optional<Tuple> tuple_of(const IPRuleConfig& config, std::uint32_t default_
   const auto source = net::Address::parse(spec.service_ip);
   const std::uint32_t table = spec.table != 0 ? spec.table : spec.route_table;
   if (!source || (table == 0 && spec.vrf.empty())) return std::nullopt;
+  const bool is_shard = spec.source_mode == SourceMode::endpoints || spec.source_mode == SourceMode::local_endpoints;
+  const ShardName shard = is_shard ? parse_shard_name(config.meta.name).value_or(ShardName()) : ShardName();
   return Tuple{.mode = spec.source_mode,
                .source = *source,
                .priority = effective_priority(spec.priority, !spec.vrf.empty(), default_priority),
                .table = table,
                .vrf = spec.vrf,
                .node_selector = spec.node_selector,
-               .prefer_main = spec.source_mode != SourceMode::reply || spec.prefer_main.value_or(true)};
+               .prefer_main = spec.source_mode != SourceMode::reply || spec.prefer_main.value_or(true),
+               .group = shard.group,
+               .shard = shard.number};
 }
 
 std::vector<const IPRuleConfig*> find_published(std::span<const IPRuleConfig* const> existing, const Desired& desired,

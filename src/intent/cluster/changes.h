@@ -28,6 +28,7 @@ struct Write {
   bool is_replaced =
       false;              // withdraw: something else is desired for the same source, so nothing is gained by waiting.
   bool is_drift = false;  // repair, reactivate: somebody had changed by hand what is ours.
+  bool is_new_spec = false;  // repair: nodes have something to do; else it concerns metadata only.
 };
 
 std::string_view text(Write::Step step);

@@ -10,6 +10,7 @@
 #include "intent/cluster/config_status.h"
 #include "intent/cluster/naming.h"
 #include "intent/cluster/rule_status.h"
+#include "intent/cluster/shards.h"
 
 namespace intent {
 namespace {
@@ -55,7 +56,9 @@ class Pass {
     out_.desired = desired_configs({.rules = cluster_.rules,
                                     .services = cluster_.services,
                                     .nodes = cluster_.places.nodes,
+                                    .slices = cluster_.slices,
                                     .default_priority = priority_});
+    assign_shards(out_.desired, cluster_.configs);
     out_.configs = changes(cluster_.configs, out_.desired, priority_, removal_, cluster_.now);
     if (!cluster_.may_withdraw) std::erase_if(out_.configs, withdraws);
     record_epochs_first();
@@ -74,7 +77,8 @@ class Pass {
     std::unordered_set<std::string_view> unrecorded;
     for (const Write& write : out_.configs) {
       const bool is_recorded = write.object.status.observed_generation == write.object.meta.generation;
-      if (write.step == Write::Step::repair && !is_recorded) unrecorded.insert(write.object.meta.name);
+      if (write.step == Write::Step::repair && !write.is_new_spec && !is_recorded)
+        unrecorded.insert(write.object.meta.name);
     }
     if (unrecorded.empty()) return;
     for (const IPRuleConfig* config : cluster_.configs) {
@@ -155,7 +159,7 @@ class Pass {
     }
     if (foreign.empty()) return;
     for (const DesiredConfig& wanted : out_.desired.configs) {
-      std::string name = base_name(wanted.tuple.mode, wanted.tuple.source);
+      std::string name = base_name(wanted.tuple);
       if (foreign.contains(name)) spreads_[wanted.owners.front()].names_taken.push_back(std::move(name));
     }
   }

@@ -21,6 +21,7 @@ namespace intent {
 struct ClusterNow {
   std::span<const api::IPRule* const> rules;
   std::span<const api::Service* const> services;
+  std::span<const api::EndpointSlice* const> slices;
   std::span<const api::IPRuleConfig* const> configs;  // All, also those that are not ours.
   AgentPlaces places;
   const api::Agent* agent = nullptr;  // The active one.

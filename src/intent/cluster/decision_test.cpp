@@ -242,9 +242,44 @@ TEST_F(DecisionTest, S16_nothing_is_withdrawn_while_something_cannot_be_read) {
   cluster_.wishes.forget_services();
   const auto rules = cluster_.wishes.rules();
   const auto configs = values_of(cluster_.server.configs);
-  const auto decision =
-      decide({.rules = rules, .services = {}, .configs = configs, .may_withdraw = false}, cluster_.patience);
+  const auto decision = decide(
+      {.rules = rules, .services = {}, .slices = {}, .configs = configs, .may_withdraw = false}, cluster_.patience);
   EXPECT_TRUE(decision.configs.empty());
+}
+
+TEST_F(DecisionTest, D9_a_view_that_lags_never_withdraws_what_is_desired) {
+  settle();
+  rule().spec.table = 200;
+  const SmallServer stale = cluster_.server;
+  cluster_.pass();  // The object for table 200 is there now; the next pass does not see it.
+  const SmallServer now = std::exchange(cluster_.server, stale);
+  const Decision blind = cluster_.decide();
+  cluster_.server = now;
+  for (const Write& write : blind.configs) cluster_.server.apply(write);
+  const auto& wanted = cluster_.server.configs.at("iprc-10-96-0-1-t200-p1500");
+  EXPECT_EQ(wanted.spec.state, api::ConfigState::present);
+  EXPECT_EQ(wanted.meta.generation, 1) << "and nothing was written to it again";
+}
+
+TEST_F(DecisionTest, D18_a_removal_that_was_decided_before_the_object_returned_fails) {
+  settle();
+  cluster_.wishes.forget_services();
+  cluster_.pass();
+  cluster_.settle_all();
+  const Decision removal = cluster_.decide();
+  ASSERT_EQ(removal.configs.size(), 1U);
+  ASSERT_EQ(removal.configs[0].step, Write::Step::remove);
+  cluster_.wishes.service("web", {"10.96.0.1"}, {"203.0.113.5"});
+  cluster_.pass();
+  EXPECT_FALSE(cluster_.server.apply(removal.configs[0]));
+  EXPECT_EQ(config().spec.state, api::ConfigState::present);
+}
+
+TEST_F(DecisionTest, D4_objects_that_were_collected_with_their_rule_leave_nothing_to_do) {
+  settle();
+  cluster_.wishes.forget_rule("blue");
+  cluster_.server.configs.clear();  // The garbage collector was faster than any pass.
+  EXPECT_TRUE(is_quiet(cluster_.pass()));
 }
 
 TEST_F(DecisionTest, a_transition_keeps_its_time_until_the_status_changes) {

@@ -1,11 +1,14 @@
 #include "intent/cluster/desired.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "intent/cluster/prefix_trie.h"
+#include "intent/cluster/shards.h"
 
 namespace intent {
 namespace {
@@ -42,6 +45,17 @@ struct Contribution {
   }
 };
 
+// The same for one endpoint of the Service. The two modes of endpoints are one here: an address is an address.
+struct Claim {
+  const api::EndpointSlice::Endpoint* endpoint;
+  Contribution of;
+
+  auto best_first() const {
+    return std::tuple(of.source, -of.length, of.rank, of.vip, std::string_view(of.service->meta.ns),
+                      std::string_view(of.service->meta.name), of.mode);
+  }
+};
+
 bool overlap(const meta::Labels& left, const meta::Labels& right, std::span<const api::Node* const> nodes) {
   if (left == right) return true;
   return std::ranges::any_of(nodes, [&](const api::Node* node) {
@@ -64,9 +78,13 @@ class Pass {
 
   Desired run() {
     accept_rules();
+    for (const api::EndpointSlice* slice : view_.slices) slices_[{slice->meta.ns, slice->service}].push_back(slice);
     for (const api::Service* service : view_.services) match(*service);
     std::ranges::sort(contributions_, {}, &Contribution::best_first);
     for (std::size_t first = 0; first < contributions_.size();) first = settle_source(first);
+    std::ranges::sort(claims_, {}, &Claim::best_first);
+    for (std::size_t first = 0; first < claims_.size();) first = settle_endpoint(first);
+    for (auto& [key, group] : groups_) out_.configs.push_back(std::move(group));
     finish();
     return std::move(out_);
   }
@@ -140,7 +158,25 @@ class Pass {
         return;
       case SourceMode::endpoints:
       case SourceMode::local_endpoints:
-        return;  // Their addresses come from EndpointSlices.
+        return claim_endpoints(service, vip, mode, length, winner);
+    }
+  }
+
+  void claim_endpoints(const api::Service& service, const net::Address& vip, SourceMode mode, int length,
+                       std::uint32_t winner) {
+    const auto slices = slices_.find({service.meta.ns, service.meta.name});
+    if (slices == slices_.end()) return;
+    for (const api::EndpointSlice* slice : slices->second) {
+      for (const auto& endpoint : slice->ready) {
+        if (endpoint.address.family() != vip.family()) continue;
+        claims_.push_back({.endpoint = &endpoint,
+                           .of = {.mode = mode,
+                                  .source = endpoint.address,
+                                  .length = length,
+                                  .rank = winner,
+                                  .vip = vip,
+                                  .service = &service}});
+      }
     }
   }
 
@@ -199,6 +235,49 @@ class Pass {
       join(out_.configs.back(), from);
     }
     return at;
+  }
+
+  // All claims to one endpoint's address, the best match first: at one priority it can go to one target only.
+  std::size_t settle_endpoint(std::size_t first) {
+    std::vector<const DesiredConfig*> kept;
+    std::size_t at = first;
+    for (; at < claims_.size(); ++at) {
+      const Claim& claim = claims_[at];
+      if (claim.of.source != claims_[first].of.source) break;
+      const Tuple tuple = group_tuple(claim.of);
+      const auto rival = std::ranges::find_if(kept, [&](const DesiredConfig* config) {
+        return config->tuple.priority == tuple.priority && !same_target(config->tuple, tuple) &&
+               overlap(config->tuple.node_selector, tuple.node_selector, view_.nodes);
+      });
+      if (rival != kept.end()) {
+        give_way(claim.of, tuple_of(claim.of), **rival);
+        continue;
+      }
+      DesiredConfig& group = groups_[tuple];
+      group.tuple = tuple;
+      group.is_priority_given = candidates_[claim.of.rank].rule->spec.priority != 0;
+      join(group, claim.of);
+      const bool is_local = claim.of.mode == SourceMode::local_endpoints;
+      insert_last_once(group.sources,
+                       {.address = claim.of.source.text(), .node_name = is_local ? claim.endpoint->node_name : ""});
+      kept.push_back(&group);
+    }
+    return at;
+  }
+
+  // Claims come by address, so a copy can only be the last one.
+  static void insert_last_once(std::vector<api::IPRuleConfig::SourceIP>& list, api::IPRuleConfig::SourceIP source) {
+    if (list.empty() || list.back().address != source.address) list.push_back(std::move(source));
+  }
+
+  // The object is the Service's, whatever endpoint it is about.
+  Tuple group_tuple(const Contribution& from) const {
+    Tuple out = tuple_of(from);
+    const auto& own = from.service->cluster_ips;
+    const auto same_family = std::ranges::find(own, from.vip.family(), &net::Address::family);
+    out.source = same_family != own.end() ? *same_family : from.vip;
+    out.group = group_name(*from.service, out);
+    return out;
   }
 
   void join(DesiredConfig& config, const Contribution& from) {
@@ -267,6 +346,10 @@ class Pass {
   std::vector<Candidate> candidates_;  // By rank.
   PrefixTrie<std::uint32_t> trie_;     // Ranks.
   std::vector<Contribution> contributions_;
+  std::map<std::pair<std::string_view, std::string_view>, std::vector<const api::EndpointSlice*>>
+      slices_;  // By Service.
+  std::vector<Claim> claims_;
+  std::map<Tuple, DesiredConfig> groups_;
   std::vector<std::uint32_t> containing_;
 };
 

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "api/agent.h"
+#include "api/endpoint_slice.h"
 #include "api/iprule.h"
+#include "api/iprule_config.h"
 #include "api/node.h"
 #include "api/service.h"
 #include "meta/labels.h"
@@ -21,6 +23,7 @@ struct ClusterView {
   std::span<const api::IPRule* const> rules;
   std::span<const api::Service* const> services;
   std::span<const api::Node* const> nodes;
+  std::span<const api::EndpointSlice* const> slices = {};  // For the modes Endpoints and LocalEndpoints.
   std::uint32_t default_priority = api::kDefaultPriority;
 };
 
@@ -30,12 +33,14 @@ std::uint32_t effective_priority(std::uint32_t priority, bool is_vrf, std::uint3
 // What one published object says. Two of them that differ in anything are two objects; `priority` is the effective one.
 struct Tuple {
   api::SourceMode mode = api::SourceMode::cluster_ip;
-  net::Address source;  // For reply: the load balancer address.
+  net::Address source;  // For reply: the load balancer address. For endpoints: the Service's own.
   std::uint32_t priority = 0;
   std::uint32_t table = 0;  // 0 where the VRF says it.
   std::string vrf;
   meta::Labels node_selector;
   bool prefer_main = true;  // Counts for reply only.
+  std::string group;        // For endpoints: the Service and target they belong to, by a short name.
+  std::uint32_t shard = 0;  // And which part of them.
 
   auto operator<=>(const Tuple&) const = default;
 };
@@ -46,6 +51,7 @@ struct DesiredConfig {
   std::vector<const api::IPRule*> owners;     // The winner first, then by name.
   std::vector<const api::Service*> services;  // By name.
   std::vector<net::Address> vips;             // In order.
+  std::vector<api::IPRuleConfig::SourceIP> sources;  // For endpoints.
 };
 
 // What became of one IPRule in this pass.

@@ -43,7 +43,13 @@ std::string base_name(api::SourceMode mode, const net::Address& source) {
   return std::string(prefix_of(mode)) + text;
 }
 
+std::string base_name(const Tuple& tuple) {
+  if (tuple.group.empty()) return base_name(tuple.mode, tuple.source);
+  return fmt::format("{}{}-{}", prefix_of(tuple.mode), tuple.group, tuple.shard);
+}
+
 std::string full_name(const Tuple& tuple) {
+  if (!tuple.group.empty()) return base_name(tuple);
   std::string name = fmt::format("{}-t{}-p{}", base_name(tuple.mode, tuple.source), tuple.table, tuple.priority);
   if (!tuple.vrf.empty()) {
     name += "-v" + (is_name(tuple.vrf) ? tuple.vrf : base::sha256_hex(tuple.vrf).substr(0, kHashDigits));

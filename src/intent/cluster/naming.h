@@ -10,6 +10,9 @@ namespace intent {
 // different names, and IPv4 ones never look like IPv6 ones.
 std::string base_name(api::SourceMode mode, const net::Address& source);
 
+// The same for an object; shards of endpoints are called by their group and number.
+std::string base_name(const Tuple& tuple);
+
 // "iprc-10-96-1-50-t100-p1000": where the base name is taken by another object.
 std::string full_name(const Tuple& tuple);
 

@@ -18,7 +18,8 @@ namespace intent {
 // The API server's side of a small cluster, for tests: what the controller and the nodes write, with versions,
 // generations and preconditions as the server keeps them. A value, so that a test can go back to it.
 struct SmallServer {
-  std::uint64_t version = 1;
+  std::uint64_t version = 1;        // Of IPRuleConfigs,
+  std::uint64_t state_version = 1;  // and of NodeStates: each kind is watched by itself.
   std::map<std::string, api::IPRuleConfig> configs;
   std::map<std::string, api::NodeState> states;
   int made = 0;  // For uids.
@@ -61,7 +62,7 @@ struct SmallServer {
       if (states.contains(meta.name)) return false;
       api::NodeState& object = states[meta.name] = write.object;
       object.meta.uid = "s" + std::to_string(++made);
-      object.meta.resource_version = next_version();
+      object.meta.resource_version = next_state_version();
       return true;
     }
     const auto have = states.find(meta.name);
@@ -70,7 +71,7 @@ struct SmallServer {
       const auto status = have->second.status;
       have->second = write.object;
       have->second.status = status;
-      have->second.meta.resource_version = next_version();
+      have->second.meta.resource_version = next_state_version();
     } else {
       states.erase(have);
     }
@@ -82,12 +83,13 @@ struct SmallServer {
     if (have == states.end()) return false;
     have->second.status.token = token;
     have->second.status.settled = {settled};
-    have->second.meta.resource_version = next_version();
+    have->second.meta.resource_version = next_state_version();
     return true;
   }
 
  private:
   std::string next_version() { return std::to_string(++version); }
+  std::string next_state_version() { return std::to_string(++state_version); }
   api::IPRuleConfig* find(const meta::Meta& meta) {
     const auto have = configs.find(meta.name);
     if (have == configs.end() || have->second.meta.uid != meta.uid) return nullptr;
@@ -111,6 +113,7 @@ class SmallCluster {
   std::chrono::seconds clock{1'000'000};
   std::deque<api::Node> nodes;
   std::deque<api::Pod> pods;
+  std::deque<api::EndpointSlice> slices;
 
   void add_node(const std::string& name, meta::Labels labels = {}) {
     api::Node& node = nodes.emplace_back();
@@ -130,9 +133,11 @@ class SmallCluster {
     const auto states = values_of(server.states);
     const auto node_list = Sample::pointers(nodes);
     const auto pod_list = Sample::pointers(pods);
+    const auto slice_list = Sample::pointers(slices);
     patience.begin_pass(base::TimePoint(clock));
     return intent::decide({.rules = rules,
                            .services = services,
+                           .slices = slice_list,
                            .configs = configs,
                            .places = {.nodes = node_list, .pods = pod_list, .states = states, .unseen = {}},
                            .agent = nullptr,
