@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "api/duration.h"
 #include "base/log.h"
 #include "base/log_encoding.h"
 #include "base/nearest_word.h"
@@ -78,6 +79,14 @@ void add_flags(CLI::App& app, controller::Options& options) {
                  "Folder with the metrics certificate; without it one is made");
   app.add_option("--metrics-cert-name", options.metrics_cert_name, "File of the certificate")->capture_default_str();
   app.add_option("--metrics-cert-key", options.metrics_cert_key, "File of its key")->capture_default_str();
+  app.add_option_function<std::string>(
+      "--absent-delay",
+      [&options](const std::string& text) {
+        const auto delay = api::parse_duration(text);
+        if (!delay) throw CLI::ValidationError("--absent-delay", delay.error().message());
+        options.absent_delay = std::chrono::ceil<std::chrono::milliseconds>(*delay);
+      },
+      "How long a load balancer address may be away before its rules go (default 2s; 0s: not at all)");
   app.add_flag("--leader-elect", options.leader_elect, "Of several controllers let one work");
 }
 

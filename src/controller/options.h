@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 
@@ -15,6 +16,8 @@ struct Options {
   std::filesystem::path metrics_cert_path;
   std::string metrics_cert_name = "tls.crt";
   std::string metrics_cert_key = "tls.key";
+
+  std::chrono::milliseconds absent_delay{2000};  // How long an address may be away before its rule goes.
 
   bool leader_elect = false;
   std::string pod = "iprule-controller";  // Who speaks in Events.

@@ -71,9 +71,10 @@ base::Status run(const Options& options, const kube::Config& config, std::stop_t
 
   const ConfigMetrics config_metrics(registry);
   ServiceRules service_rules(*client,
-                             {.ns = home, .instance = options.pod, .figures = [&](const ServiceRulesFigures& figures) {
-                                config_metrics.passed(figures);
-                              }});
+                             {.ns = home,
+                              .instance = options.pod,
+                              .absent_delay = options.absent_delay,
+                              .figures = [&](const ServiceRulesFigures& figures) { config_metrics.passed(figures); }});
   JobLoop rules_loop(
       {.controller = "ipRule", .old = "iprule"}, service_rules.changed(),
       [&](std::stop_token end) { return service_rules.reconcile(std::move(end)); }, registry);
