@@ -44,8 +44,8 @@ base::Status run(const std::vector<bench::Group>& groups, const std::filesystem:
 }
 
 std::vector<bench::Group> all_groups() {
-  return {bench::decode_group(),   bench::plan_group(), bench::kernel_group(),
-          bench::steering_group(), bench::kube_group(), bench::service_rules_group()};
+  return {bench::decode_group(), bench::plan_group(),    bench::kernel_group(),       bench::steering_group(),
+          bench::kube_group(),   bench::cluster_group(), bench::service_rules_group()};
 }
 
 }  // namespace

@@ -57,6 +57,7 @@ Group plan_group();
 Group kernel_group();
 Group steering_group();
 Group kube_group();
+Group cluster_group();
 Group service_rules_group();
 
 struct Line {
