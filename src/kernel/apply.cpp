@@ -28,7 +28,7 @@ struct Encode {
   }
   base::Result<Message> operator()(const plan::RemoveRule& op) const {
     TRY(own(op.rule));
-    return rtnl::encode_remove(op.rule);
+    return op.rule.protocol == 0 ? rtnl::encode_remove_unsigned(op.rule) : rtnl::encode_remove(op.rule);
   }
   base::Result<Message> operator()(const plan::RemoveOpaqueRule& op) const {
     TRY(own(op.rule));

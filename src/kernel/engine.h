@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <optional>
 #include <stop_token>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "kernel/apply.h"
@@ -35,6 +37,7 @@ class Engine {
   static base::Result<Engine> open(plan::Ownership ownership, Reach reach = Reach::rules);
 
   const plan::Ownership& ownership() const { return ownership_; }
+  void adopt(std::vector<state::Rule> rules) { ownership_.adopted = std::move(rules); }  // Instead of those before.
   std::uint32_t port() const { return socket_.port(); }  // Events with this number are our own doing.
 
   // `desired` tells in which tables routes of others matter.

@@ -19,6 +19,9 @@ base::Result<Message> encode_add(const state::Rule& rule, bool exclusive);
 base::Result<Message> encode_remove(const state::Rule& rule);
 // By the wire form it was read in: every attribute, also those we do not know.
 base::Result<Message> encode_remove(const state::OpaqueRule& rule);
+// For a rule without protocol that was handed over to us. The kernel takes the first of that priority that fits, so the
+// caller has looked that this is the one.
+base::Result<Message> encode_remove_unsigned(const state::Rule& rule);
 
 Message encode_dump(net::Family family);
 

@@ -1,0 +1,69 @@
+#include "plan/adoption.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "state/rule_match.h"
+
+namespace plan {
+namespace {
+
+using state::Rule;
+
+constexpr std::uint32_t kMainPriority = 32766;  // Of the kernel's own rule that looks up `main`.
+
+// As the old project wrote them, and nothing besides.
+Rule plain(const Heirloom& heirloom, std::uint32_t priority) {
+  return {.family = heirloom.source.family(),
+          .priority = priority,
+          .selector = {.from = net::Prefix::host(heirloom.source)},
+          .table = heirloom.table};
+}
+
+bool is_inherited(const Rule& rule, std::span<const Heirloom> sorted) {
+  if (!rule.selector.from || rule.protocol != 0) return false;
+  const auto place = [](const Heirloom& heirloom) { return std::pair(heirloom.source, heirloom.table); };
+  const auto wanted = std::pair(rule.selector.from->address(), rule.table);
+  for (const Heirloom& heirloom : std::ranges::equal_range(sorted, wanted, {}, place)) {
+    const bool fits = heirloom.priority ? rule.priority == *heirloom.priority : rule.priority < kMainPriority;
+    if (fits && rule == plain(heirloom, rule.priority)) return true;
+  }
+  return false;
+}
+
+// Of a rule that cannot be read nobody knows what a request would take it for.
+bool has_opaque_neighbour(const Rule& rule, const state::NetState& observed) {
+  return std::ranges::any_of(observed.opaque_rules, [&](const state::OpaqueRule& other) {
+    return other.family == rule.family && other.priority == rule.priority;
+  });
+}
+
+bool removal_takes_it(const Rule& rule, const state::NetState& observed, const Ownership& ownership) {
+  if (has_opaque_neighbour(rule, observed)) return false;
+  const auto first =
+      std::ranges::find_if(observed.rules, [&](const Rule& other) { return state::delete_takes(rule, other); });
+  // Ours in its place is put back, and stands behind it then.
+  return first != observed.rules.end() && (*first == rule || ownership.owns(*first));
+}
+
+}  // namespace
+
+std::vector<Rule> adopted(std::span<const Heirloom> heirlooms, const state::NetState& observed,
+                          const Ownership& ownership) {
+  std::vector<const Rule*> unsigned_rules;
+  for (const Rule& rule : observed.rules) {
+    if (rule.protocol == 0 && rule.selector.from) unsigned_rules.push_back(&rule);
+  }
+  if (unsigned_rules.empty()) return {};
+
+  std::vector<Heirloom> sorted(heirlooms.begin(), heirlooms.end());
+  std::ranges::sort(sorted);
+  std::vector<Rule> out;
+  for (const Rule* rule : unsigned_rules) {
+    if (is_inherited(*rule, sorted) && removal_takes_it(*rule, observed, ownership)) out.push_back(*rule);
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+}  // namespace plan
