@@ -57,6 +57,7 @@ ClusterAgent::ClusterAgent(kube::Client& client, std::string node, const Environ
       loop_([this](const Sight& sight) { return source_.latest(sight); }, changed_,
             {.ownership = ownership_,
              .audit = environment.reconcile_period,
+             .confirm = [this] { return source_.confirm(); },
              .heartbeat = &heartbeat_,
              .after = [this](const Looked& looked) { after(looked); }}) {
   alive_.add(heartbeat_);

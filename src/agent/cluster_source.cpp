@@ -9,6 +9,7 @@
 #include "agent/resources.h"
 #include "api/iprule_config.h"
 #include "api/kinds.h"
+#include "base/log.h"
 #include "intent/cluster/active_agent.h"
 
 namespace agent {
@@ -18,6 +19,8 @@ std::optional<base::TimePoint> sooner(std::optional<base::TimePoint> one, std::o
   if (!one || !other) return one ? one : other;
   return std::min(*one, *other);
 }
+
+constexpr auto kConfirmationTime = std::chrono::minutes(1);
 
 kube::Selection named(const std::string& name) {
   return {.field_selector = "metadata.name=" + name};
@@ -72,6 +75,7 @@ std::optional<Wanted> ClusterSource::latest(const Sight& sight) {
   std::ranges::for_each(vanished_.held(), take);
   Wanted wanted = compiler_.compile(published, settings(), whole, sight);
   wanted.look_again = sooner(wanted.look_again, vanished_.next_due());
+  wanted.heirlooms = heirlooms(sight);
   return wanted;
 }
 
@@ -85,6 +89,41 @@ void ClusterSource::follow_token() {
   }
   token_ = token;
   basis_.listed_under_token = basis_.configs->lists >= listed_since_token_;
+}
+
+// An agent of the old project had a rule for each object that was present once, whatever its node selector; where no
+// priority was given, the kernel chose.
+std::vector<plan::Heirloom> ClusterSource::heirlooms(const Sight& sight) const {
+  const auto is_unsigned = [](const state::Rule& rule) { return rule.protocol == 0 && rule.selector.from; };
+  if (std::ranges::none_of(sight.kernel->rules, is_unsigned)) return {};
+  std::vector<plan::Heirloom> out;
+  for (const auto& object : basis_.configs->objects) {
+    const api::PublishedConfig& config = object->value;
+    if (config.is_present() && config.trust != api::PublishedConfig::Trust::trusted) continue;
+    const auto source = net::Address::parse(config.spec.service_ip);
+    if (!source || config.spec.table == 0) continue;
+    const std::uint32_t priority = config.spec.priority;
+    out.push_back({.source = *source,
+                   .table = config.spec.table,
+                   .priority = priority != 0 ? std::optional(priority) : std::nullopt});
+  }
+  return out;
+}
+
+bool ClusterSource::confirm() {
+  const auto now = std::chrono::steady_clock::now();
+  // What was asked for another reason, long ago, confirms nothing.
+  if (confirming_ && now - confirming_->asked > kConfirmationTime) confirming_.reset();
+  if (confirming_ && basis_.configs->lists >= confirming_->list) {
+    confirming_.reset();
+    return true;
+  }
+  if (!confirming_) {
+    base::log::warning("most of what we steer would go; the published objects are listed again first");
+    confirming_ = {.list = basis_.configs->lists + 1, .asked = now};
+    configs_.list_again();
+  }
+  return false;
 }
 
 bool ClusterSource::saw_agent_end() const {

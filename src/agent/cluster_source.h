@@ -47,12 +47,17 @@ class ClusterSource {
   };
   const Basis& basis() const { return basis_; }
 
+  // Whether the objects of the last latest() were listed a second time since this was first asked. If not, that list is
+  // under way, and `changed` will be raised.
+  bool confirm();
+
   // The watch has delivered the end of the Agent that counted, and no other counts now.
   bool saw_agent_end() const;
 
  private:
   void follow_token();
   NodeSettings settings() const;
+  std::vector<plan::Heirloom> heirlooms(const Sight& sight) const;
 
   std::string node_name_;
   std::string home_;
@@ -60,7 +65,12 @@ class ClusterSource {
   NodeCompiler compiler_;
   Vanished vanished_;
   Basis basis_;
-  bool saw_agent_ = false;                // One that counted.
+  bool saw_agent_ = false;  // One that counted.
+  struct Confirmation {
+    std::uint64_t list = 0;  // By this one.
+    base::TimePoint asked{};
+  };
+  std::optional<Confirmation> confirming_;
   std::optional<std::string> token_;      // The last that was seen; "" where there was none.
   std::uint64_t listed_since_token_ = 0;  // From this list on they count under it.
   kube::Reflector<api::PublishedConfig> configs_;

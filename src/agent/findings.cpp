@@ -36,22 +36,19 @@ std::optional<Place> place_of(const plan::Op& op) {
   return Place(*add->rule.selector.from, add->rule.priority, add->rule.table);
 }
 
-// The rules that the read-back lacks, with what the kernel said to the last try, if anything.
+// The rules that are not there, with what the kernel said to the last try, if anything.
 using Missing = std::map<Place, const base::Error*>;
 
 // Nothing where more is left to do than that: whose it is cannot be told.
-std::optional<Missing> missing_rules(const kernel::Engine::Report& report) {
+std::optional<Missing> missing_rules(const Pass& pass) {
   Missing out;
-  for (const plan::Op& op : report.left.ops) {
+  for (const plan::Op& op : pass.report.left.ops) {
     const auto place = place_of(op);
     if (!place) return std::nullopt;
     out.emplace(*place, nullptr);
   }
-  for (std::size_t i = 0; i < report.done.ops.size() && !out.empty(); ++i) {
-    const auto& status = report.outcome.results.at(i).status;
-    const auto place = place_of(report.done.ops[i]);
-    if (status || !place) continue;
-    if (const auto found = out.find(*place); found != out.end()) found->second = &status.error();
+  for (const RefusedRule& refused : pass.refused) {
+    out[Place(*refused.rule.selector.from, refused.rule.priority, refused.rule.table)] = &refused.error;
   }
   return out;
 }
@@ -137,6 +134,16 @@ meta::Condition clashing(const std::vector<plan::Clash>& clashes) {
                                  state::text(clashes.front().foreign))};
 }
 
+meta::Condition drifting(const Pass& pass) {
+  if (!pass.drifting) {
+    return {.type = "Drifting",
+            .status = meta::Truth::no,
+            .reason = "NoDrift",
+            .message = "nobody else keeps changing our rules"};
+  }
+  return {.type = "Drifting", .status = meta::Truth::yes, .reason = "RepeatedRepairs", .message = Drift::advice()};
+}
+
 api::Sync sync_of(const Failures& failures) {
   if (failures.empty()) return api::Sync::in_sync;
   const bool all_wait =
@@ -179,7 +186,7 @@ void describe(const state::NodeFacts& facts, const state::NetState& wanted, Node
 bool describe(const ClusterSource::Basis& basis, const Pass& pass, Findings& out) {
   Failures failures;
   for (const NodeState::Failed& failed : pass.wanted.failed) failures.emplace(failed.uid, failed);
-  const auto missing = missing_rules(pass.report);
+  const auto missing = missing_rules(pass);
   if (missing) blame(*missing, pass.wanted.claims, *basis.configs, failures);
   blame_marking(pass, *basis.configs, failures);
   const bool is_verified = state::is_verified(pass.report.after) && missing.has_value();
@@ -191,7 +198,7 @@ bool describe(const ClusterSource::Basis& basis, const Pass& pass, Findings& out
   out.found.holds_nothing = is_verified && pass.own_rules == 0 && !kernel.nft;
   out.found.dataplane = backend_of(kernel);
   describe(pass.facts, pass.wanted.state, out.found);
-  out.found.conditions = {synced(out.found, failures), clashing(pass.report.left.clashes)};
+  out.found.conditions = {synced(out.found, failures), clashing(pass.report.left.clashes), drifting(pass)};
   out.progress.is_verified = is_verified;
   out.progress.is_complete = pass.wanted.whole;
   out.progress.version = basis.configs->version;

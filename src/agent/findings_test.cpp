@@ -103,9 +103,7 @@ TEST(Findings, S16_an_unreadable_object_stops_the_number) {
 TEST(Findings, a_refused_rule_is_the_failure_of_who_asked_for_it_and_of_nobody_else) {
   Node node;
   node.pass.report.left.ops = {plan::AddRule{.rule = rule("10.96.0.1")}};
-  node.pass.report.done.ops = {plan::AddRule{.rule = rule("10.96.0.1"), .exclusive = false}};
-  node.pass.report.outcome.results = {
-      {.effect = kernel::Effect::failed, .status = base::fail(base::Fault::kernel, "EINVAL", EINVAL)}};
+  node.pass.refused = {{.rule = rule("10.96.0.1"), .error = base::Error(base::Fault::kernel, "EINVAL", EINVAL)}};
   const auto found = node.find();
   ASSERT_TRUE(found);
   EXPECT_TRUE(found->progress.is_verified);

@@ -78,7 +78,7 @@ void LoopMetrics::note(const Looked& looked) {
   if (!state::is_verified(pass.report.after)) return;
 
   const auto wanted = static_cast<double>(pass.wanted.state.rules.size());
-  desired_.set(wanted);
+  desired_.set(wanted + static_cast<double>(pass.held_back));
   present_.set(wanted - static_cast<double>(std::ranges::count_if(pass.report.left.ops, is_addition)));
   foreign_.set(count_foreign(state::state_of(pass.report.after), pass.own_rules));
   if (!pass.report.settled()) return;

@@ -32,6 +32,31 @@ std::vector<api::NodeState::Failed> failed(std::span<const intent::Refusal> refu
   return list;
 }
 
+// The addresses of objects that somebody edited, where it is not remembered what they said before: that may be known
+// only to the kernel.
+std::vector<net::Address> forgotten(std::span<const intent::Refusal> refusals, std::span<const intent::Claim> claims) {
+  std::vector<net::Address> out;
+  for (const intent::Refusal& refusal : refusals) {
+    if (refusal.reason != intent::Refusal::Reason::hash_mismatch) continue;
+    if (std::ranges::find(claims, refusal.config->uid, &intent::Claim::uid) != claims.end()) continue;
+    const auto add = [&](const std::string& text) {
+      if (const auto address = net::Address::parse(text)) out.push_back(*address);
+    };
+    add(refusal.config->spec.service_ip);
+    for (const auto& source : refusal.config->spec.source_ips) add(source.address);
+  }
+  return out;
+}
+
+// Our rules from that address stay. False where marks steer it, which cannot be kept one by one.
+bool keep(const net::Address& source, const state::NetState& kernel, std::uint8_t protocol, state::NetState& desired) {
+  for (const state::Rule& rule : kernel.rules) {
+    if (rule.protocol != protocol || rule.selector.from != net::Prefix::host(source)) continue;
+    if (std::ranges::find(desired.rules, rule) == desired.rules.end()) desired.rules.push_back(rule);
+  }
+  return !kernel.nft || (!kernel.nft->sources.contains(source) && !kernel.nft->vips.contains(source));
+}
+
 dataplane::Mode mode_of(api::Dataplane setting) {
   switch (setting) {
     case api::Dataplane::automatic:
@@ -62,12 +87,11 @@ Wanted NodeCompiler::compile(std::span<const api::PublishedConfig* const> config
   intent::NodeIntent intent = intent::compile(view, memory_);
   tell(intent);
   memory_ = std::move(intent.memory);
-  // An object that somebody edited says what it should not; what it said before may be known only to the kernel.
-  const bool tampered = std::ranges::any_of(intent.refusals, [](const intent::Refusal& refusal) {
-    return refusal.reason == intent::Refusal::Reason::hash_mismatch;
-  });
+  for (const net::Address& source : forgotten(intent.refusals, memory_.claims)) {
+    whole = keep(source, *sight.kernel, settings.protocol, intent.desired) && whole;
+  }
   return {.state = std::move(intent.desired),
-          .whole = whole && !tampered,
+          .whole = whole,
           .failed = failed(intent.refusals),
           .claims = memory_.claims,
           .look_again = intent.look_again};

@@ -36,7 +36,7 @@ TEST(NodeCompiler, a_published_object_is_a_rule) {
   EXPECT_TRUE(wanted.whole);
 }
 
-TEST(NodeCompiler, an_edited_object_keeps_the_rule_it_had_and_nothing_is_removed_meanwhile) {
+TEST(NodeCompiler, D6_an_edited_object_keeps_the_rule_it_had_and_holds_up_nobody_else) {
   NodeCompiler compiler("worker-1");
   compile(compiler, config(100));
   auto edited = config(100);
@@ -44,10 +44,24 @@ TEST(NodeCompiler, an_edited_object_keeps_the_rule_it_had_and_nothing_is_removed
   const Wanted wanted = compile(compiler, edited);
   ASSERT_EQ(wanted.state.rules.size(), 1U);
   EXPECT_EQ(wanted.state.rules[0].table, 100U);
-  EXPECT_FALSE(wanted.whole);
+  EXPECT_TRUE(wanted.whole);
   ASSERT_EQ(wanted.failed.size(), 1U);
   EXPECT_EQ(wanted.failed[0].uid, "uid");
   EXPECT_EQ(wanted.failed[0].reason, "HashMismatch");
+}
+
+TEST(NodeCompiler, D6_after_a_restart_an_edited_object_keeps_what_the_kernel_has_for_it) {
+  NodeCompiler before("worker-1");
+  const Wanted applied = compile(before, config(100));
+  auto edited = config(100);
+  edited.spec.table = 200;
+  state::NetState kernel{.rules = applied.state.rules};
+  kernel.rules.push_back(kernel.rules[0]);
+  kernel.rules[1].selector.from = net::Prefix::host(net::Address::parse("10.96.9.9").value());
+  NodeCompiler after("worker-1");
+  const Wanted wanted = compile(after, edited, {}, kernel);
+  EXPECT_EQ(wanted.state.rules, applied.state.rules) << "its own, and nobody else's";
+  EXPECT_TRUE(wanted.whole);
 }
 
 TEST(NodeCompiler, the_settings_give_what_an_object_leaves_open) {

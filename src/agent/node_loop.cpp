@@ -9,6 +9,7 @@
 #include "agent/change_log.h"
 #include "base/log.h"
 #include "kernel/facts.h"
+#include "plan/mass_removal.h"
 #include "plan/retain.h"
 
 namespace agent {
@@ -64,13 +65,36 @@ std::string first_failure(const kernel::Engine::Report& report) {
   return "the kernel kept changing while it was read";
 }
 
+// What is missing has a back-off of its own.
+bool only_refused_is_left(const Pass& pass) {
+  if (!state::is_verified(pass.report.after)) return false;
+  return std::ranges::all_of(pass.report.left.ops, [&](const plan::Op& op) {
+    const auto* add = std::get_if<plan::AddRule>(&op);
+    return add != nullptr && std::ranges::find(pass.refused, add->rule, &RefusedRule::rule) != pass.refused.end();
+  });
+}
+
+std::string trouble_of(const Pass& pass) {
+  if (!pass.refused.empty()) {
+    const RefusedRule& first = pass.refused.front();
+    return fmt::format("{} rules are refused; {}", pass.refused.size(), first.error.message());
+  }
+  return pass.drifting ? Drift::advice() : "";
+}
+
+std::optional<base::TimePoint> sooner(std::optional<base::TimePoint> one, std::optional<base::TimePoint> other) {
+  if (!one || !other) return one ? one : other;
+  return std::min(*one, *other);
+}
+
 }  // namespace
 
 NodeLoop::NodeLoop(Source source, runtime::Signal& changed, NodeLoopOptions options)
     : source_(std::move(source)),
       changed_(changed),
       options_(std::move(options)),
-      backoff_(50ms, 30s, static_cast<std::uint64_t>(::getpid())) {}
+      backoff_(50ms, 30s, static_cast<std::uint64_t>(::getpid())),
+      retries_(static_cast<std::uint64_t>(::getpid())) {}
 
 void NodeLoop::run(std::stop_token stop) {
   while (!stop.stop_requested()) {
@@ -78,6 +102,9 @@ void NodeLoop::run(std::stop_token stop) {
     const auto wait = look(stop);
     if (options_.heartbeat != nullptr) options_.heartbeat->rest();
     (void)changed_.wait(stop, std::chrono::steady_clock::now() + wait);  // Whatever ended the wait: look again.
+    // Two programs that undo each other's work as fast as they can help nobody.
+    const auto now = std::chrono::steady_clock::now();
+    if (drift_.often(now)) (void)runtime::Signal().wait(stop, now + Drift::kPause);
   }
 }
 
@@ -138,18 +165,43 @@ Looked NodeLoop::pass(std::stop_token stop) {
   }
   auto wanted = TRY(ask(*seen, stop));
   if (!wanted) return std::nullopt;
-  look_again_ = wanted->look_again;
   Pass out{.wanted = *std::move(wanted), .facts = facts_};
-  if (!out.wanted.whole) {
-    out.wanted.state = plan::retain(std::move(out.wanted.state), state::state_of(*seen), options_.ownership);
-  }
+  prepare(out, *seen);
   out.report = TRY(engine_->converge(*std::move(seen), out.wanted.state, stop));
-  out.own_rules = count_own(state::state_of(out.report.after), options_.ownership);
-  const std::size_t wanted_now = fingerprint(out.wanted.state);
-  if (settled_ == wanted_now) out.repairs = out.report.outcome.count(kernel::Effect::done);
-  if (out.report.settled()) settled_ = wanted_now;
+  conclude(out);
   out.took = std::chrono::steady_clock::now() - begun;
   return out;
+}
+
+// What of the wishes may be tried now, and what of the old project's is ours to remove.
+void NodeLoop::prepare(Pass& pass, const state::Observation& seen) {
+  Wanted& wanted = pass.wanted;
+  const state::NetState& kernel = state::state_of(seen);
+  const bool is_news = settled_ != fingerprint(wanted.state);
+  if (wanted.whole && is_news && plan::is_mass_removal(kernel, wanted.state, options_.ownership)) {
+    wanted.whole = options_.confirm();
+  }
+  if (!wanted.whole) wanted.state = plan::retain(std::move(wanted.state), kernel, options_.ownership);
+  // What stands before what is only certain in a verified view.
+  const bool may_adopt = wanted.whole && state::is_verified(seen);
+  engine_->adopt(may_adopt ? plan::adopted(wanted.heirlooms, kernel, options_.ownership) : std::vector<state::Rule>());
+
+  const std::size_t all = wanted.state.rules.size();
+  retries_.hold_back(wanted.state, std::chrono::steady_clock::now());
+  pass.held_back = all - wanted.state.rules.size();
+}
+
+void NodeLoop::conclude(Pass& pass) {
+  const auto now = std::chrono::steady_clock::now();
+  retries_.note(pass.report, now);
+  pass.refused = retries_.refused();
+  look_again_ = sooner(pass.wanted.look_again, retries_.next_due());
+  pass.own_rules = count_own(state::state_of(pass.report.after), options_.ownership);
+  const std::size_t wanted_now = fingerprint(pass.wanted.state);
+  if (settled_ == wanted_now) pass.repairs = pass.report.outcome.count(kernel::Effect::done);
+  if (pass.repairs > 0) drift_.note_repair(now);
+  pass.drifting = drift_.often(now);
+  if (pass.report.settled()) settled_ = wanted_now;
 }
 
 // The next audit, or earlier where something is due before.
@@ -170,14 +222,14 @@ std::chrono::milliseconds NodeLoop::look(std::stop_token stop) {
   }
   if (!*looked) return options_.audit;
 
-  const kernel::Engine::Report& report = (*looked)->report;
-  log_changes(report);
-  if (report.settled()) {
+  const Pass& done = **looked;
+  log_changes(done.report);
+  if (done.report.settled() || only_refused_is_left(done)) {
     backoff_.reset();
-    tell("");
+    tell(trouble_of(done));
     return until_audit();
   }
-  tell(first_failure(report));
+  tell(first_failure(done.report));
   return backoff_.next();
 }
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "agent/drift.h"
+#include "agent/rule_retries.h"
 #include "api/node_state.h"
 #include "base/backoff.h"
 #include "base/clock.h"
@@ -16,6 +18,7 @@
 #include "intent/node/source_rules.h"
 #include "kernel/engine.h"
 #include "kernel/monitor.h"
+#include "plan/adoption.h"
 #include "plan/ownership.h"
 #include "runtime/heartbeat.h"
 #include "runtime/signal.h"
@@ -42,6 +45,7 @@ struct Wanted {
   std::vector<api::NodeState::Failed> failed{};  // Objects that are not programmed as they say, each once, by uid.
   std::vector<intent::Claim> claims{};           // Which object asks for which rule, in order.
   std::optional<base::TimePoint> look_again{};   // When something else may be wanted although nothing changed.
+  std::vector<plan::Heirloom> heirlooms{};       // What an agent of the old project may have left for these objects.
 };
 
 // One look at both sides.
@@ -49,8 +53,11 @@ struct Pass {
   Wanted wanted{};
   kernel::Engine::Report report{};  // What it came to in the kernel.
   std::size_t own_rules = 0;        // Of ours that stand there now.
-  std::size_t repairs = 0;   // Changes made although nothing else was wanted than before: somebody had been there.
-  state::NodeFacts facts{};  // As they were when it was asked what is wanted.
+  std::size_t repairs = 0;    // Changes made although nothing else was wanted than before: somebody had been there.
+  std::size_t held_back = 0;  // Rules of `wanted` that were not tried, because the kernel refused them before.
+  std::vector<RefusedRule> refused{};     // Those, and what it refused now.
+  std::optional<std::size_t> drifting{};  // Repairs within the last minute, where they are too many.
+  state::NodeFacts facts{};               // As they were when it was asked what is wanted.
   base::Duration took{};
 };
 // Nothing while it is not known what is wanted; an error where the kernel could not be asked.
@@ -58,7 +65,9 @@ using Looked = base::Result<std::optional<Pass>>;
 
 struct NodeLoopOptions {
   plan::Ownership ownership{};
-  std::chrono::milliseconds audit = std::chrono::seconds(30);       // The backstop, for changes that gave no event.
+  std::chrono::milliseconds audit = std::chrono::seconds(30);  // The backstop, for changes that gave no event.
+  // Asked before a pass that would remove most of what stands: whether that was looked at twice.
+  std::function<bool()> confirm = [] { return true; };
   runtime::Heartbeat* heartbeat = nullptr;                          // Beaten while it works.
   std::function<void(const Looked&)> after = [](const Looked&) {};  // Told of every pass, on the loop's thread.
 };
@@ -81,6 +90,8 @@ class NodeLoop {
  private:
   base::Status open_kernel();
   base::Status look_at_node(std::stop_token stop);
+  void prepare(Pass& pass, const state::Observation& seen);
+  void conclude(Pass& pass);
   base::Status read_facts(std::stop_token stop);
   base::Result<state::Observation> observe(std::stop_token stop);
   base::Result<std::optional<Wanted>> ask(const state::Observation& seen, std::stop_token stop);
@@ -99,6 +110,8 @@ class NodeLoop {
   std::optional<base::TimePoint> facts_read_;
   base::TimePoint table_listed_{};
   std::optional<base::TimePoint> look_again_;
+  RuleRetries retries_;
+  Drift drift_;
   std::optional<std::size_t> settled_;  // A fingerprint of what was wanted when all of it was last seen in place.
   std::string told_;
 };

@@ -17,6 +17,7 @@ std::string describe(const base::Error& error) {
 std::optional<std::string> kernel_trouble(const Looked& looked) {
   if (!looked) return describe(looked.error());
   if (!*looked) return std::nullopt;
+  if (!(*looked)->refused.empty()) return describe((*looked)->refused.front().error);
   for (const kernel::OpResult& result : (*looked)->report.outcome.results) {
     if (result.effect == kernel::Effect::failed) return describe(result.status.error());
   }

@@ -62,6 +62,57 @@ TEST_F(NodeReport, without_a_report_object_rules_are_kept_and_nothing_is_written
   EXPECT_TRUE(becomes_reported(".counts.rules", "1"));
 }
 
+TEST_F(NodeReport, D50_an_object_that_was_edited_is_listed_as_failed_and_the_others_go_on) {
+  ask_for_report("t");
+  start_agent();
+  publish(config("iprc-10-96-1-50", "10.96.1.50"));
+  ASSERT_TRUE(rule_appears("10.96.1.50"));
+  kubectl({"patch", "ipruleconfig", "iprc-10-96-1-50", "--type=merge", "-p", R"({"spec":{"nodeSelector":{"a":"b"}}})"});
+  EXPECT_TRUE(becomes_reported(".settled[0].failed[0].reason", "HashMismatch"));
+  EXPECT_EQ(reported(".settled[0].failed[0].name"), "iprc-10-96-1-50");
+  publish(config("iprc-10-96-1-51", "10.96.1.51"));
+  EXPECT_TRUE(rule_appears("10.96.1.51"));
+}
+
+TEST_F(NodeReport, S16_a_mass_removal_is_looked_at_twice_and_then_done) {
+  std::vector<api::IPRuleConfig> many;
+  for (int i = 0; i < 30; ++i) many.push_back(config(fmt::format("iprc-10-96-2-{}", i), fmt::format("10.96.2.{}", i)));
+  publish_all(many);
+  ask_for_report("t");
+  start_agent();
+  ASSERT_TRUE(becomes_reported(".counts.rules", "30"));
+  kubectl({"delete", "ipruleconfigs", "--all"});
+  EXPECT_TRUE(eventually("all rules are gone", kBound, [&] { return !rules().contains("proto 183"); }));
+  EXPECT_TRUE(becomes_reported(".holdsNothing", "true"));
+  EXPECT_THAT(agent_->errors(), HasSubstr("listed again first"));
+}
+
+TEST_F(NodeReport, rules_of_the_old_project_are_taken_over) {
+  ip({"rule", "add", "from", "10.96.1.50", "lookup", "100", "priority", "1000"});
+  ip({"rule", "add", "from", "10.96.1.51", "lookup", "100", "priority", "1000"});  // Somebody else's.
+  const std::string foreign = "1000:\tfrom 10.96.1.51 lookup 100\n";
+  publish(config("iprc-10-96-1-50", "10.96.1.50"));
+  start_agent();
+  EXPECT_TRUE(eventually("ours has replaced the old one", kBound, [&] {
+    const std::string now = rules();
+    return now.contains(line("10.96.1.50") + "\n") && !now.contains("from 10.96.1.50 lookup 100\n");
+  }));
+  EXPECT_THAT(rules(), HasSubstr(foreign));
+}
+
+TEST_F(NodeReport, D30_somebody_who_flushes_again_and_again_is_reported_with_the_likely_cause) {
+  ask_for_report("t");
+  publish(config("iprc-10-96-1-50", "10.96.1.50"));
+  start_agent();
+  for (int i = 0; i < 7; ++i) {
+    ASSERT_TRUE(rule_appears("10.96.1.50"));
+    ip({"rule", "flush", "protocol", "183"});
+  }
+  EXPECT_TRUE(becomes_reported(".conditions[?(@.type==\"Drifting\")].status", "True"));
+  EXPECT_THAT(reported(".conditions[?(@.type==\"Drifting\")].message"),
+              HasSubstr("ManageForeignRoutingPolicyRules=no"));
+}
+
 TEST_F(NodeReport, D34_without_its_node_object_an_agent_keeps_rules_and_acknowledges_nothing) {
   kubectl({"delete", "node", kNode});
   ask_for_report("t");
