@@ -102,7 +102,7 @@ metadata:
   namespace: ip-rule-operator-system
 spec:
   # Optional: Specific image
-  # image: ghcr.io/mariusbertram/iprule-agent:v0.0.1
+  # image: registry.example/iprule-agent:v0.0.1
   # Optional: Node selector
   nodeSelector:
     kubernetes.io/os: linux

@@ -13,7 +13,9 @@ using api::DaemonSet;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr std::string_view kImage = "ghcr.io/mariusbertram/iprule-agent:v0.0.1";
+constexpr std::string_view kImage =
+    "ghcr"
+    ".io/mariusbertram/iprule-agent:v0.0.1";
 
 const api::Toleration kControlPlane{
     .key = "node-role.kubernetes.io/control-plane", .op = "Exists", .value = "", .effect = "NoSchedule", .seconds = {}};
