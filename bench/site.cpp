@@ -30,6 +30,11 @@ double since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
+// The address of a node in the network of the cluster's own: 172.30.77.1 -> 172.30.77.11/24.
+std::string beside(const net::Address& address) {
+  return address.text() + "1/24";
+}
+
 std::string name_of(std::uint32_t i) {
   return fmt::format("web-{}", i);
 }
@@ -50,6 +55,10 @@ base::Status Site::prepare() {
   TRY(cluster_->kubectl({"create", "-f", "-"},
                         R"({"apiVersion":"api.operator.brtrm.dev/v1alpha1","kind":"IPRule","metadata":{"name":"public"},
                             "spec":{"cidrs":["203.0.113.0/24"],"table":100,"priority":1000}})"));
+  // As rules, however many: each of them is told by an event of its own.
+  TRY(cluster_->kubectl({"create", "-f", "-"},
+                        R"({"apiVersion":"api.operator.brtrm.dev/v1alpha1","kind":"Agent",
+                            "metadata":{"name":"agent","namespace":"default"},"spec":{"dataplane":"rules"}})"));
   const auto access = cluster_->admin_kubeconfig();
   const auto config = TRY(kube::from_kubeconfig({access}, ""));
   client_ = TRY(kube::Client::connect(config, {.user_agent = "bench"}, {.rate = 10'000, .burst = 10'000}));
@@ -57,7 +66,7 @@ base::Status Site::prepare() {
   world_.emplace(TRY(lab::World::make()));
   node_ = TRY(world_->add_host("worker-1"));
   TRY(world_->plug(*node_, "eth0", world_->here(), "worker-1", cluster_->bridge()));
-  TRY(node_->add_address("eth0", lab::InterfaceAddress::of("172.30.77.11/24")));
+  TRY(node_->add_address("eth0", lab::InterfaceAddress::of(beside(cluster_->address()))));
   const auto listen = [this]() -> base::Status {
     constexpr std::array kGroups = {static_cast<int>(RTNLGRP_IPV4_RULE)};
     events_ = TRY(kernel::EventSocket::open(kernel::Bus::route, kGroups, std::size_t{16} << 20U));
@@ -131,7 +140,7 @@ base::Result<double> Site::publish() {
 }
 
 base::Result<double> Site::repair() {
-  const state::Rule rule = seen_.at(seen_.size() / 2);
+  const state::Rule rule = seen_.at(repaired_++ % seen_.size());
   kernel::Message removal = TRY(kernel::rtnl::encode_remove(rule));
   const auto start = Clock::now();
   TRY(node_->rtnl().transact(std::move(removal)));

@@ -50,6 +50,7 @@ class Site {
   std::optional<lab::Process> controller_;
   lab::Process* agent_ = nullptr;
   std::uint32_t services_ = 0;
+  std::size_t repaired_ = 0;
   std::vector<state::Rule> seen_;  // Our rules, as their notifications came.
 };
 
