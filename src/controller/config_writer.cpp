@@ -28,8 +28,8 @@ base::Status ConfigWriter::write(const intent::Write& write, std::stop_token sto
 
 base::Status ConfigWriter::write_status(const api::IPRuleConfig& config, std::stop_token stop) {
   const kube::Key key{.ns = "", .name = config.meta.name};
-  own_.note(TRY(client_.update_status(resource_of<api::IPRuleConfig>(), key, api::encode(config),
-                                      kube::within(kRequestTime, std::move(stop)))));
+  own_.note(TRY(statuses_.update_status(resource_of<api::IPRuleConfig>(), key, api::encode(config),
+                                        kube::within(kRequestTime, std::move(stop)))));
   return {};
 }
 

@@ -12,7 +12,8 @@ namespace controller {
 // Carries out what was decided about IPRuleConfigs. Every write names the state it was decided on.
 class ConfigWriter {
  public:
-  explicit ConfigWriter(kube::Client& client) : client_(client) {}
+  // Orders to nodes by `client`, what people read by `statuses`.
+  ConfigWriter(kube::Client& client, kube::Client& statuses) : client_(client), statuses_(statuses) {}
 
   base::Status write(const intent::Write& write, std::stop_token stop);
   base::Status write_status(const api::IPRuleConfig& config, std::stop_token stop);
@@ -20,6 +21,7 @@ class ConfigWriter {
 
  private:
   kube::Client& client_;
+  kube::Client& statuses_;
   OwnWrites own_;
 };
 

@@ -27,8 +27,13 @@ constexpr const char* kLease = "fed43742.brtrm.dev";
 
 using Work = std::function<void(std::stop_token)>;
 
-base::Result<std::unique_ptr<kube::Client>> connect(const kube::Config& config, metrics::Registry& registry) {
-  auto client = TRY(kube::Client::connect(config, {.user_agent = "iprule-controller/" + std::string(base::version())}));
+// A thousand Services that come at once are orders of five seconds, not of twenty.
+constexpr kube::Pace kOrders{.rate = 200, .burst = 400};
+
+base::Result<std::unique_ptr<kube::Client>> connect(const kube::Config& config, metrics::Registry& registry,
+                                                    kube::Pace pace = {}) {
+  auto client =
+      TRY(kube::Client::connect(config, {.user_agent = "iprule-controller/" + std::string(base::version())}, pace));
   client->observe_calls([&registry, host = config.server.authority()](std::string_view method, int code) {
     registry
         .counter(
@@ -64,13 +69,14 @@ base::Status run(const Options& options, const kube::Config& config, std::stop_t
   metrics::Registry registry;
   metrics::add_process(registry);
   metrics::add_build_info(registry);
-  const auto client = TRY(connect(config, registry));
-  const auto lease_client = TRY(connect(config, registry));  // A renewal does not queue up behind other calls.
+  const auto client = TRY(connect(config, registry, kOrders));
+  const auto lease_client = TRY(connect(config, registry));   // A renewal does not queue up behind other calls,
+  const auto status_client = TRY(connect(config, registry));  // nor an order behind what is written for people.
   const std::string home = options.ns.empty() ? config.ns : options.ns;
-  kube::Events events(*client, {.controller = "ip-rule-operator", .instance = options.pod});
+  kube::Events events(*status_client, {.controller = "ip-rule-operator", .instance = options.pod});
 
   const ConfigMetrics config_metrics(registry);
-  ServiceRules service_rules(*client,
+  ServiceRules service_rules(*client, *status_client,
                              {.ns = home,
                               .instance = options.pod,
                               .absent_delay = options.absent_delay,

@@ -20,7 +20,7 @@ constexpr base::Duration kEcho = 50ms;      // For the watch to bring what we wr
 constexpr base::Duration kTogether = 50ms;  // Changes that come within this after a pass are one next pass.
 constexpr base::Duration kResync = 5min;    // The backstop; everything else is told by watches.
 constexpr base::Duration kPatience = 5s;    // For nodes to do what they were told, before the status names them.
-constexpr int kMostStatuses = 100;          // In one pass: orders to nodes are never far behind reports to people.
+constexpr base::Duration kTelling = 20ms;   // For statuses in one pass: orders to nodes wait no longer for them.
 
 base::TimePoint steady_now() {
   return base::SteadyClock().now();
@@ -46,15 +46,15 @@ ServiceRulesFigures figures_of(const ClusterSeen& seen, const intent::Decision& 
 
 }  // namespace
 
-ServiceRules::ServiceRules(kube::Client& client, ServiceRulesOptions options)
+ServiceRules::ServiceRules(kube::Client& client, kube::Client& statuses, ServiceRulesOptions options)
     : options_(std::move(options)),
-      client_(client),
+      statuses_(statuses),
       watch_(client, changed_),
-      configs_(client),
+      configs_(client, statuses),
       reports_(client),
       hold_down_(options_.absent_delay),
       patience_(kPatience),
-      events_(client, {.controller = "iprule-controller", .instance = options_.instance}) {}
+      events_(statuses, {.controller = "iprule-controller", .instance = options_.instance}) {}
 
 bool ServiceRules::sees_own_writes(const ClusterSeen& seen) const {
   return configs_.is_seen_in(seen.configs.view->version) && reports_.is_seen_in(seen.states.view->version) &&
@@ -84,7 +84,6 @@ base::Result<ServiceRules::Work> ServiceRules::decide(const ClusterSeen& seen, b
               .default_priority = api::default_priority(agent != nullptr ? agent->spec : api::Agent::Spec()),
               .figures = figures,
               .start = start,
-              .statuses_left = kMostStatuses,
               .failed = 0,
               .first_error = {}};
 }
@@ -101,8 +100,9 @@ base::Result<kube::Next> ServiceRules::reconcile(std::stop_token stop) {
   const auto due = hold_down_.hold(work.decision.configs, start);
   write_states(work, stop);
   write_configs(work, stop);
+  work.statuses_until = steady_now() + kTelling;
+  write_rule_statuses(work, stop);  // Few, and looked at first.
   write_config_statuses(work, stop);
-  write_rule_statuses(work, stop);
   announce_findings(work);
   if (options_.figures) options_.figures(work.figures);
   if (stop.stop_requested()) return kube::Next::on_change();
@@ -111,7 +111,7 @@ base::Result<kube::Next> ServiceRules::reconcile(std::stop_token stop) {
                       fmt::format("{} writes failed; the first: {}", work.failed, work.first_error));
   }
 
-  base::Duration wait = work.statuses_left == 0 ? kTogether : kResync;
+  base::Duration wait = work.statuses_left ? kTogether : kResync;
   if (due) wait = std::min<base::Duration>(wait, *due - start);
   if (const auto late = patience_.next_late()) wait = std::min<base::Duration>(wait, *late - start);
   if (work.decision.look_again != meta::Time::max()) {
@@ -157,16 +157,23 @@ void ServiceRules::write_configs(Work& work, const std::stop_token& stop) {
   }
 }
 
+bool ServiceRules::may_write_status(Work& work, const std::stop_token& stop) const {
+  if (stop.stop_requested()) return false;
+  if (steady_now() < work.statuses_until) return true;
+  work.statuses_left = true;
+  return false;
+}
+
 void ServiceRules::write_config_statuses(Work& work, const std::stop_token& stop) {
   for (const intent::ConfigStatusWrite& one : work.decision.config_statuses) {
-    if (stop.stop_requested() || work.statuses_left == 0) return;
     const auto* known = work.seen.configs.view->find({.ns = "", .name = one.object.meta.name});
     if (known == nullptr) continue;
     const auto& before = known->value.status;
     const bool is_new = before.observed_generation != one.object.status.observed_generation ||
                         is_news(before.conditions, one.object.status.conditions);
-    if (!pace_.may_write(one.object.meta.uid, is_new, work.start)) continue;
-    --work.statuses_left;
+    if (!pace_.is_due(one.object.meta.uid, is_new, work.start)) continue;
+    if (!may_write_status(work, stop)) return;
+    pace_.wrote(one.object.meta.uid, work.start);
     const auto written = configs_.write_status(one.object, stop);
     if (!note(work, written, api::IPRuleConfig::kKind, "status", one.object.meta.name)) continue;
     for (kube::Notice& notice : notices_of(one, before)) events_.record(std::move(notice));
@@ -175,16 +182,16 @@ void ServiceRules::write_config_statuses(Work& work, const std::stop_token& stop
 
 void ServiceRules::write_rule_statuses(Work& work, const std::stop_token& stop) {
   for (const intent::RuleStatusWrite& one : work.decision.rule_statuses) {
-    if (stop.stop_requested() || work.statuses_left == 0) return;
     const auto& before = one.before->status;
     const bool is_new = before.observed_generation != one.object.status.observed_generation ||
                         before.matched_vips != one.object.status.matched_vips ||
                         before.configs != one.object.status.configs ||
                         is_news(before.conditions, one.object.status.conditions);
-    if (!pace_.may_write(one.object.meta.uid, is_new, work.start)) continue;
-    --work.statuses_left;
-    const auto answer = client_.update_status(resource_of<api::IPRule>(), {.ns = "", .name = one.object.meta.name},
-                                              api::encode(one.object), kube::within(kRequestTime, stop));
+    if (!pace_.is_due(one.object.meta.uid, is_new, work.start)) continue;
+    if (!may_write_status(work, stop)) return;
+    pace_.wrote(one.object.meta.uid, work.start);
+    const auto answer = statuses_.update_status(resource_of<api::IPRule>(), {.ns = "", .name = one.object.meta.name},
+                                                api::encode(one.object), kube::within(kRequestTime, stop));
     const base::Status written = answer ? base::Status() : base::Status(std::unexpected(answer.error()));
     if (!note(work, written, api::IPRule::kKind, "status", one.object.meta.name)) continue;
     rule_writes_.note(*answer);

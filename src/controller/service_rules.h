@@ -51,7 +51,8 @@ struct ServiceRulesOptions {
 // follows the API server from its construction on; reconcile() is for one thread, the one that leads.
 class ServiceRules {
  public:
-  explicit ServiceRules(kube::Client& client, ServiceRulesOptions options = {});
+  // `statuses` carries what people read, statuses and Events: its pace never holds up an order to a node.
+  ServiceRules(kube::Client& client, kube::Client& statuses, ServiceRulesOptions options = {});
 
   runtime::Signal& changed() { return changed_; }  // Raised when there is a reason for a pass.
   base::Result<kube::Next> reconcile(std::stop_token stop);
@@ -67,7 +68,8 @@ class ServiceRules {
     std::uint32_t default_priority;
     ServiceRulesFigures figures;
     base::TimePoint start;
-    int statuses_left;  // How many more this pass may write; nodes do not wait for those.
+    base::TimePoint statuses_until{};  // Begun before this; the others are for the next pass.
+    bool statuses_left = false;
     int failed = 0;
     std::string first_error;
   };
@@ -78,13 +80,14 @@ class ServiceRules {
   void write_configs(Work& work, const std::stop_token& stop);
   void write_config_statuses(Work& work, const std::stop_token& stop);
   void write_rule_statuses(Work& work, const std::stop_token& stop);
+  bool may_write_status(Work& work, const std::stop_token& stop) const;
   void announce_findings(const Work& work);
   bool note(Work& work, const base::Status& written, std::string_view kind, std::string_view step,
             const std::string& name);
 
   const ServiceRulesOptions options_;
   runtime::Signal changed_;
-  kube::Client& client_;
+  kube::Client& statuses_;
   ClusterWatch watch_;
   ConfigWriter configs_;
   ReportKeeper reports_;

@@ -14,17 +14,18 @@ namespace controller {
 // minute for each object; those that say something else, at once.
 class StatusPace {
  public:
-  // Also notes the write, if it may be done.
-  bool may_write(const std::string& uid, bool is_news, base::TimePoint now) {
-    constexpr auto kBetween = std::chrono::minutes(1);
+  bool is_due(const std::string& uid, bool is_news, base::TimePoint now) const {
     const auto known = written_.find(uid);
-    if (!is_news && known != written_.end() && now - known->second < kBetween) return false;
+    return is_news || known == written_.end() || now - known->second >= kBetween;
+  }
+
+  void wrote(const std::string& uid, base::TimePoint now) {
     written_[uid] = now;
     if (written_.size() > kMost) std::erase_if(written_, [&](const auto& one) { return now - one.second >= kBetween; });
-    return true;
   }
 
  private:
+  static constexpr auto kBetween = std::chrono::minutes(1);
   static constexpr std::size_t kMost = 50'000;
   std::unordered_map<std::string, base::TimePoint> written_;
 };

@@ -26,7 +26,7 @@ class RunningJob {
  public:
   RunningJob(std::unique_ptr<kube::Client> client, std::chrono::milliseconds absent_delay)
       : client_(std::move(client)),
-        job_(*client_, {.ns = "operator", .absent_delay = absent_delay}),
+        job_(*client_, *client_, {.ns = "operator", .absent_delay = absent_delay}),
         thread_([this](std::stop_token stop) {
           while (!stop.stop_requested()) {
             const auto next = job_.reconcile(stop);
