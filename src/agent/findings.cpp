@@ -200,7 +200,8 @@ bool describe(const ClusterSource::Basis& basis, const Pass& pass, Findings& out
   describe(pass.facts, pass.wanted.state, out.found);
   out.found.conditions = {synced(out.found, failures), clashing(pass.report.left.clashes), drifting(pass)};
   out.progress.is_verified = is_verified;
-  out.progress.is_complete = pass.wanted.whole;
+  // While the stream is broken nobody knows whether the server still means the same by these numbers.
+  out.progress.is_complete = pass.wanted.whole && !basis.configs->trouble;
   out.progress.version = basis.configs->version;
   for (const auto& object : basis.configs->objects) {
     out.progress.largest_epoch = std::max(out.progress.largest_epoch, object->value.epoch);

@@ -100,6 +100,14 @@ TEST(Findings, S16_an_unreadable_object_stops_the_number) {
   EXPECT_FALSE(found->progress.is_complete);
 }
 
+TEST(Findings, A8_a_broken_stream_stops_the_number) {
+  Node node;
+  node.configs.trouble = base::Error(base::Fault::unavailable, "connection reset");
+  const auto found = node.find();
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(found->progress.is_complete);
+}
+
 TEST(Findings, a_refused_rule_is_the_failure_of_who_asked_for_it_and_of_nobody_else) {
   Node node;
   node.pass.report.left.ops = {plan::AddRule{.rule = rule("10.96.0.1")}};

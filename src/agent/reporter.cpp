@@ -84,15 +84,6 @@ void Reporter::run(std::stop_token stop) {
   }
 }
 
-// What the server holds. Its copy here may be older than our last write.
-const api::NodeState::Status* Reporter::last_of(const Findings& findings) const {
-  if (written_ && written_->uid == findings.uid && written_->token == findings.token &&
-      written_->version >= findings.version) {
-    return &written_->status;
-  }
-  return findings.stored.token == findings.token ? &findings.stored : nullptr;
-}
-
 void Reporter::close(const Findings& last, kube::Limit limit) {
   thread_.request_stop();
   if (thread_.joinable()) thread_.join();
@@ -100,7 +91,7 @@ void Reporter::close(const Findings& last, kube::Limit limit) {
 }
 
 base::Status Reporter::write(const Findings& findings, kube::Limit limit) {
-  const api::NodeState::Status* last = last_of(findings);
+  const api::NodeState::Status* last = last_.held(findings, base::SteadyClock().now());
   const api::NodeState::Status none;
   api::NodeState::Status next =
       intent::next_status(last != nullptr ? *last : none, findings.found, findings.progress, wall_time());
@@ -109,8 +100,7 @@ base::Status Reporter::write(const Findings& findings, kube::Limit limit) {
   limit.urgent = true;
   const std::string answer = TRY(client_.patch_status(ours(api::NodeState::kPlural), {.ns = "", .name = node_},
                                                       kube::PatchType::json, patch_for(findings, next), limit));
-  const std::uint64_t version = TRY(version_in(answer));
-  written_ = {.uid = findings.uid, .token = findings.token, .version = version, .status = std::move(next)};
+  last_.wrote(findings, std::move(next), TRY(version_in(answer)), base::SteadyClock().now());
   return {};
 }
 

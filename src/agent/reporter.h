@@ -1,12 +1,12 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
 
 #include "agent/findings.h"
+#include "agent/last_report.h"
 #include "base/backoff.h"
 #include "base/result.h"
 #include "kube/client.h"
@@ -29,22 +29,13 @@ class Reporter {
  private:
   void run(std::stop_token stop);
   base::Status write(const Findings& findings, kube::Limit limit);
-  const api::NodeState::Status* last_of(const Findings& findings) const;
   void tell(std::string trouble);
-
-  // What the server was given last, and the version it gave to that.
-  struct Written {
-    std::string uid;
-    std::string token;
-    std::uint64_t version = 0;
-    api::NodeState::Status status;
-  };
 
   kube::Client& client_;
   const std::string node_;
   base::Backoff backoff_;
   base::Backoff jitter_;
-  std::optional<Written> written_;
+  LastReport last_;
   std::string told_;
   runtime::Signal changed_;
   runtime::Snapshot<std::optional<Findings>> latest_;

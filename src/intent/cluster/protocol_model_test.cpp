@@ -1,6 +1,6 @@
 // The protocol by which objects come and go, explored exhaustively for two nodes and one object: every order of user,
-// two controllers, two agents, crashes and stale views. What decides is the real code; only
-// the API server and the kernels are models.
+// two controllers, two agents, crashes, stale views and a storage that is restored from a backup. What decides is the
+// real code; only the API server and the kernels are models.
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -51,8 +51,10 @@ struct AgentModel {
   std::uint64_t largest_epoch = 0;
   bool wants = false;
   std::string token;
-  Settled last;
+  Settled last;  // What it takes the server to hold.
 
+  // A restored storage cuts all streams; what was seen through them says nothing about it.
+  void lose_stream() { is_applied = false; }
   void crash() {
     const bool kernel = holds;
     *this = {};
@@ -69,9 +71,10 @@ struct AgentModel {
       wants = wants || config.spec.state == api::ConfigState::present;
     }
     const auto state = server.states.find(name);
-    const std::string now = state != server.states.end() ? state->second.spec.token : "";
-    if (now != token) last = {.kind = std::string(api::IPRuleConfig::kKind)};
-    token = now;
+    token = state != server.states.end() ? state->second.spec.token : "";
+    const bool is_answered = state != server.states.end() && state->second.status.token == token;
+    // What the server holds, not what it was once given: a restored storage has forgotten that.
+    last = is_answered ? state->second.status.settled.front() : Settled{.kind = std::string(api::IPRuleConfig::kKind)};
   }
   void apply() {
     holds = wants;
@@ -100,7 +103,9 @@ struct World {
   bool wanted = true;
   std::array<AgentModel, kNodes> agents;
   std::array<ControllerModel, 2> controllers;
+  std::optional<SmallServer> backup;
   int turns = 0;
+  int restores = 0;
   int controller_crashes = 0;
   int agent_crashes = 0;
   int tokens = 0;
@@ -152,7 +157,9 @@ std::string key_of(const World& world) {
     version(controller.newest_seen);
     if (controller.view) server(*controller.view);
   }
-  for (const int count : {world.turns, world.controller_crashes, world.agent_crashes}) {
+  plain(world.backup ? 1 : 0);
+  if (world.backup) server(*world.backup);
+  for (const int count : {world.turns, world.restores, world.controller_crashes, world.agent_crashes}) {
     plain(static_cast<std::uint64_t>(count));
   }
   std::map<std::uint64_t, std::size_t> ranks;
@@ -170,9 +177,10 @@ class Model {
  public:
   struct Limits {
     int turns;
-    bool has_second_leader;
-    int controller_crashes;
-    int agent_crashes;
+    bool has_second_leader = false;
+    int controller_crashes = 0;
+    int agent_crashes = 0;
+    int restores = 0;
   };
   explicit Model(const Limits& limits) : limits_(limits) {}
 
@@ -249,6 +257,7 @@ class Model {
       step("second leader looks", [&](World& next) { look(next, 1); });
       if (world.controllers[1].view) step("second leader acts", [&](World& next) { act(next, 1, kAll); });
     }
+    if (limits_.restores > 0) expand_storage(world, step);
     for (std::size_t i = 0; i < kNodes; ++i) {
       step("agent " + kNames[i] + " looks and applies", [&](World& next) {
         next.agents[i].look(next.server, kNames[i]);
@@ -263,6 +272,19 @@ class Model {
           ++next.agent_crashes;
         });
       }
+    }
+  }
+
+  void expand_storage(const World& world, const auto& step) const {
+    if (!world.backup) step("backup", [](World& next) { next.backup = next.server; });
+    if (world.backup && world.restores < limits_.restores) {
+      step("storage goes back", [](World& next) {
+        const int made = next.server.made;
+        next.server = *next.backup;
+        next.server.made = made;  // A uid is never given twice.
+        for (AgentModel& agent : next.agents) agent.lose_stream();
+        ++next.restores;
+      });
     }
   }
 
@@ -356,15 +378,19 @@ void explore(const Model::Limits& limits) {
 }
 
 TEST(ProtocolModel, S10_S11_offered_withdrawn_offered_and_withdrawn_again) {
-  explore({.turns = 3, .has_second_leader = false, .controller_crashes = 0, .agent_crashes = 0});
+  explore({.turns = 3});
 }
 
 TEST(ProtocolModel, S11_crashes_anywhere) {
-  explore({.turns = 2, .has_second_leader = false, .controller_crashes = 1, .agent_crashes = 1});
+  explore({.turns = 2, .controller_crashes = 1, .agent_crashes = 1});
 }
 
 TEST(ProtocolModel, C1_two_leaders) {
-  explore({.turns = 1, .has_second_leader = true, .controller_crashes = 0, .agent_crashes = 0});
+  explore({.turns = 1, .has_second_leader = true});
+}
+
+TEST(ProtocolModel, A8_the_storage_is_restored_from_a_backup) {
+  explore({.turns = 1, .restores = 1});
 }
 
 }  // namespace
