@@ -43,17 +43,13 @@ double processor_milliseconds() {
   return of(usage.ru_utime) + of(usage.ru_stime);
 }
 
-// The latencies of what is newer than `newest`, which moves on.
-void note_news(const kube::View<Stamped>& view, std::int64_t& newest, std::vector<double>& latencies) {
+// How long ago what is new in `after` was written.
+void note_news(const kube::View<Stamped>& before, const kube::View<Stamped>& after, std::vector<double>& latencies) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  std::int64_t seen = newest;
-  for (const auto& object : view.objects) {
-    const std::int64_t at = object->value.at;
-    if (at <= newest) continue;
-    latencies.push_back(Milliseconds(now - std::chrono::nanoseconds(at)).count());
-    seen = std::max(seen, at);
-  }
-  newest = seen;
+  compare(before.objects, after.objects, [&](const auto* old, const auto* fresh) {
+    if (old == nullptr || fresh == nullptr) return;
+    latencies.push_back(Milliseconds(now - std::chrono::nanoseconds(fresh->value.at)).count());
+  });
 }
 
 base::Status follow(const std::string& kubeconfig, std::size_t events, std::stop_token stop) {
@@ -70,11 +66,13 @@ base::Status follow(const std::string& kubeconfig, std::size_t events, std::stop
   std::fflush(stdout);
 
   const double before = processor_milliseconds();
-  std::int64_t newest = 0;
   std::vector<double> latencies;
+  auto seen = services.latest();
   while (latencies.size() < events && !stop.stop_requested()) {
     (void)changed.wait(stop, std::chrono::steady_clock::now() + std::chrono::seconds(1));
-    note_news(*services.latest(), newest, latencies);
+    const auto fresh = services.latest();
+    note_news(*seen, *fresh, latencies);
+    seen = fresh;
   }
   const double used = processor_milliseconds() - before;
   std::ranges::sort(latencies);

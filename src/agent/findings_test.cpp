@@ -17,7 +17,7 @@ state::Rule rule(const std::string& source) {
 
 template <typename T>
 void add(kube::View<T>& view, std::string name, T value) {
-  view.objects.push_back(std::make_shared<const kube::Object<T>>(
+  view.objects.insert(std::make_shared<const kube::Object<T>>(
       kube::Object<T>{.key = {"", name}, .uid = "uid-" + name, .version = 1, .value = std::move(value)}));
 }
 
@@ -69,13 +69,13 @@ TEST(Findings, what_was_read_back_is_stated) {
 
 TEST(Findings, D34_without_a_report_or_a_node_object_nothing_is_stated) {
   Node without_report;
-  without_report.reports.objects.clear();
+  without_report.reports.objects = {};
   EXPECT_FALSE(without_report.find());
   Node without_node;
-  without_node.nodes.objects.clear();
+  without_node.nodes.objects = {};
   EXPECT_FALSE(without_node.find());
   Node without_token;
-  without_token.reports.objects.clear();
+  without_token.reports.objects = {};
   add(without_token.reports, "worker-1", api::NodeState());
   EXPECT_FALSE(without_token.find());
 }

@@ -14,7 +14,7 @@ std::shared_ptr<const Vanished::View> view(const std::vector<std::string>& prese
   const auto add = [&](const std::string& name, api::ConfigState state) {
     kube::Object<api::PublishedConfig> object{.key = {"", name}, .uid = name, .value = {.name = name}};
     object.value.spec.state = state;
-    out->objects.push_back(std::make_shared<const kube::Object<api::PublishedConfig>>(std::move(object)));
+    out->objects.insert(std::make_shared<const kube::Object<api::PublishedConfig>>(std::move(object)));
   };
   for (const auto& name : present) add(name, api::ConfigState::present);
   for (const auto& name : absent) add(name, api::ConfigState::absent);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -9,10 +8,10 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/result.h"
 #include "json/reader.h"
+#include "kube/objects.h"
 #include "kube/resource.h"
 #include "kube/sink.h"
 #include "kube/watch.h"
@@ -20,41 +19,26 @@
 
 namespace kube {
 
-// One object as the consumer decoded it: only what its decoder keeps takes memory.
-template <typename T>
-struct Object {
-  Key key;
-  std::string uid;
-  std::uint64_t version = 0;
-  T value;
-};
-
 // What is known of a kind at one instant. Never changes: hold it as long as you like.
 template <typename T>
 struct View {
-  using Entry = std::shared_ptr<const Object<T>>;
+  using Entry = typename Objects<T>::Entry;
 
   bool complete = false;       // A whole list has been seen. Before that, absence says nothing.
   std::uint64_t version = 0;   // Everything up to here is in it; bookmarks count.
   std::uint64_t lists = 0;     // How many whole lists were taken so far.
   std::uint64_t failures = 0;  // How often following it has failed so far.
-  std::vector<Entry> objects;  // By key.
+  Objects<T> objects;
   // Objects that are there but cannot be decoded now, and why. If an earlier version of the same object could be, that
   // is still among `objects`: unknown is not deleted.
   std::map<Key, std::string> unknown;
   std::optional<base::Error> trouble;  // Why nothing new comes at present.
 
-  const Object<T>* find(const Key& key) const {
-    const auto found = position(key);
-    return found != objects.end() && (*found)->key == key ? found->get() : nullptr;
-  }
-  auto position(const Key& key) const {
-    return std::ranges::lower_bound(objects, key, {}, [](const Entry& entry) -> const Key& { return entry->key; });
-  }
+  const Object<T>* find(const Key& key) const { return objects.find(key).get(); }
 };
 
 // The objects of one kind: one thread writes through Sink, any thread reads views. A view is made when somebody asks
-// and something has changed since, so a burst of changes costs one copy of pointers. `changed` is raised after each
+// and something has changed since, and shares with its forerunner what is the same. `changed` is raised after each
 // batch that changed objects; not for bookmarks, nor for changes that `same` says mean nothing.
 template <typename T>
 class Store final : public Sink {
@@ -69,7 +53,15 @@ class Store final : public Sink {
 
   std::shared_ptr<const View<T>> latest() const {
     const std::lock_guard lock(mutex_);
-    if (!published_) published_ = std::make_shared<const View<T>>(live_);
+    if (!published_) {
+      published_ = std::make_shared<const View<T>>(View<T>{.complete = live_.complete,
+                                                           .version = live_.version,
+                                                           .lists = live_.lists,
+                                                           .failures = live_.failures,
+                                                           .objects = live_.objects.share(),
+                                                           .unknown = live_.unknown,
+                                                           .trouble = live_.trouble});
+    }
     return published_;
   }
 
@@ -97,10 +89,10 @@ class Store final : public Sink {
   }
 
   void put(const Identity& identity, const json::Value& object) override {
-    const auto known = find(live_, identity.key);
+    const auto known = live_.objects.find(identity.key);
     const bool is_same_object = known && known->uid == identity.uid;
     if (!listing_ && known && known->version >= identity.version) return;  // An echo of the past.
-    if (listing_ && is_same_object && known->version == identity.version) return insert(staged_, known);
+    if (listing_ && is_same_object && known->version == identity.version) return staged_.objects.insert(known);
     auto decoded = decode_(object);
     const std::lock_guard lock(mutex_);
     View<T>& view = listing_ ? staged_ : live_;
@@ -108,26 +100,26 @@ class Store final : public Sink {
     if (decoded) {
       const bool was_unknown = view.unknown.erase(identity.key) > 0;
       is_news = was_unknown || !is_same_object || !same_ || !same_(known->value, *decoded);
-      insert(view, std::make_shared<const Object<T>>(
-                       Object<T>{identity.key, identity.uid, identity.version, *std::move(decoded)}));
+      view.objects.insert(std::make_shared<const Object<T>>(
+          Object<T>{identity.key, identity.uid, identity.version, *std::move(decoded)}));
     } else {
       view.unknown[identity.key] = decoded.error().message();
       if (is_same_object) {
-        insert(view, known);
+        view.objects.insert(known);
       } else {
-        erase(view, identity.key);  // That was another object of the same name.
+        view.objects.erase(identity.key);  // That was another object of the same name.
       }
     }
     touched(is_news);
   }
 
   void remove(const Identity& identity) override {
-    const auto known = find(live_, identity.key);
+    const auto known = live_.objects.find(identity.key);
     if (!listing_ && known && known->version > identity.version) return;  // An echo of the past.
     const std::lock_guard lock(mutex_);
     View<T>& view = listing_ ? staged_ : live_;
     view.unknown.erase(identity.key);
-    erase(view, identity.key);
+    view.objects.erase(identity.key);
     touched();
   }
 
@@ -151,27 +143,6 @@ class Store final : public Sink {
   }
 
  private:
-  using Entry = typename View<T>::Entry;
-
-  static Entry find(const View<T>& view, const Key& key) {
-    const auto found = view.position(key);
-    return found != view.objects.end() && (*found)->key == key ? *found : nullptr;
-  }
-
-  static void insert(View<T>& view, Entry entry) {
-    const auto found = view.position(entry->key);
-    if (found != view.objects.end() && (*found)->key == entry->key) {
-      view.objects[static_cast<std::size_t>(found - view.objects.begin())] = std::move(entry);
-    } else {
-      view.objects.insert(found, std::move(entry));
-    }
-  }
-
-  static void erase(View<T>& view, const Key& key) {
-    const auto found = view.position(key);
-    if (found != view.objects.end() && (*found)->key == key) view.objects.erase(found);
-  }
-
   void touched(bool is_news = true) {
     if (listing_) return;
     if (is_news) dirty_ = true;
@@ -188,7 +159,7 @@ class Store final : public Sink {
   bool dirty_ = false;
 
   mutable std::mutex mutex_;  // Readers see `live_` under it; the writer changes it under it.
-  View<T> live_;
+  mutable View<T> live_;      // Notes what it shares.
   mutable std::shared_ptr<const View<T>> published_;
 };
 
