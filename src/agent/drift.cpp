@@ -1,19 +1,24 @@
 #include "agent/drift.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace agent {
 
-void Drift::note_repair(base::TimePoint now) {
-  std::erase_if(repairs_, [&](base::TimePoint then) { return then <= now - kWindow; });
-  repairs_.push_back(now);
+void Drift::note_repair(std::string_view change, base::TimePoint now) {
+  if (now - forgotten_ >= kWindow) forget(now - kWindow);
+  const auto [known, is_first] = repairs_.try_emplace(std::hash<std::string_view>()(change));
+  Latest& latest = known->second;
+  if (is_first) latest.at.fill(now - kWindow);
+  latest.at[latest.next] = now;
+  latest.next = (latest.next + 1) % latest.at.size();
+  often_until_ = std::max(often_until_, latest.oldest() + kWindow);
 }
 
-std::optional<std::size_t> Drift::often(base::TimePoint now) const {
-  const auto recent = static_cast<std::size_t>(
-      std::ranges::count_if(repairs_, [&](base::TimePoint then) { return then > now - kWindow; }));
-  if (recent <= kOften) return std::nullopt;
-  return recent;
+// Once a minute is enough to keep the memory of a storm bounded by what we own.
+void Drift::forget(base::TimePoint before) {
+  std::erase_if(repairs_, [&](const auto& one) { return one.second.newest() <= before; });
+  forgotten_ = before + kWindow;
 }
 
 std::string Drift::advice() {

@@ -104,7 +104,7 @@ void NodeLoop::run(std::stop_token stop) {
     (void)changed_.wait(stop, std::chrono::steady_clock::now() + wait);  // Whatever ended the wait: look again.
     // Two programs that undo each other's work as fast as they can help nobody.
     const auto now = std::chrono::steady_clock::now();
-    if (drift_.often(now)) (void)runtime::Signal().wait(stop, now + Drift::kPause);
+    if (drift_.is_often(now)) (void)runtime::Signal().wait(stop, now + Drift::kPause);
   }
 }
 
@@ -198,10 +198,18 @@ void NodeLoop::conclude(Pass& pass) {
   look_again_ = sooner(pass.wanted.look_again, retries_.next_due());
   pass.own_rules = count_own(state::state_of(pass.report.after), options_.ownership);
   const std::size_t wanted_now = fingerprint(pass.wanted.state);
-  if (settled_ == wanted_now) pass.repairs = pass.report.outcome.count(kernel::Effect::done);
-  if (pass.repairs > 0) drift_.note_repair(now);
-  pass.drifting = drift_.often(now);
+  if (settled_ == wanted_now) pass.repairs = note_repairs(pass.report, now);
+  pass.drifting = drift_.is_often(now);
   if (pass.report.settled()) settled_ = wanted_now;
+}
+
+std::size_t NodeLoop::note_repairs(const kernel::Engine::Report& report, base::TimePoint now) {
+  for (std::size_t i = 0; i < report.outcome.results.size(); ++i) {
+    if (report.outcome.results[i].effect == kernel::Effect::done) {
+      drift_.note_repair(plan::text(report.done.ops.at(i)), now);
+    }
+  }
+  return report.outcome.count(kernel::Effect::done);
 }
 
 // The next audit, or earlier where something is due before.

@@ -55,9 +55,9 @@ struct Pass {
   std::size_t own_rules = 0;        // Of ours that stand there now.
   std::size_t repairs = 0;    // Changes made although nothing else was wanted than before: somebody had been there.
   std::size_t held_back = 0;  // Rules of `wanted` that were not tried, because the kernel refused them before.
-  std::vector<RefusedRule> refused{};     // Those, and what it refused now.
-  std::optional<std::size_t> drifting{};  // Repairs within the last minute, where they are too many.
-  state::NodeFacts facts{};               // As they were when it was asked what is wanted.
+  std::vector<RefusedRule> refused{};  // Those, and what it refused now.
+  bool drifting = false;               // The same repairs, again and again.
+  state::NodeFacts facts{};            // As they were when it was asked what is wanted.
   base::Duration took{};
 };
 // Nothing while it is not known what is wanted; an error where the kernel could not be asked.
@@ -92,6 +92,7 @@ class NodeLoop {
   base::Status look_at_node(std::stop_token stop);
   void prepare(Pass& pass, const state::Observation& seen);
   void conclude(Pass& pass);
+  std::size_t note_repairs(const kernel::Engine::Report& report, base::TimePoint now);  // How many there were.
   base::Status read_facts(std::stop_token stop);
   base::Result<state::Observation> observe(std::stop_token stop);
   base::Result<std::optional<Wanted>> ask(const state::Observation& seen, std::stop_token stop);
