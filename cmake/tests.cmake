@@ -1,6 +1,7 @@
 # test_program(NAME LABEL unit|kernel|api|cluster SOURCES... LINK... [TIMEOUT seconds])
 # One gtest program is one ctest entry: its cases share what is costly to start. Results are left as XML for the
-# closing count. Everything but unit tests needs the machine's kernel or a cluster, and gets it one at a time.
+# closing count. Kernel tests count packets and events, and run one at a time; those with a cluster of their own mostly
+# wait for it, so others run beside them.
 function(test_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT;MAIN" "SOURCES;LINK")
   if(NOT arg_TIMEOUT)
@@ -17,8 +18,9 @@ function(test_program name)
     target_compile_options(${name} PRIVATE -O0 -fno-sanitize=undefined)
   endif()
   add_test(NAME ${name} COMMAND ${name} --gtest_output=xml:${PROJECT_BINARY_DIR}/results/${name}.xml)
-  set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
-  if(NOT arg_LABEL STREQUAL unit)
+  set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT}
+    COST ${arg_TIMEOUT})  # The long ones begin first.
+  if(arg_LABEL STREQUAL kernel)
     set_tests_properties(${name} PROPERTIES RESOURCE_LOCK machine)
   endif()
 endfunction()
