@@ -17,6 +17,8 @@
 #include <fmt/format.h>
 #include <openssl/ssl.h>
 
+#include "http/server_request.h"
+
 namespace http {
 namespace {
 
@@ -33,29 +35,6 @@ constexpr auto kLingerTime = std::chrono::seconds(1);
 // How the kernel treats what we have written when we close: it forgets it at once, or it goes on sending for minutes.
 const asio::socket_base::linger kHardClose(true, 0);
 const asio::socket_base::linger kGentleClose(false, 0);
-
-Request to_request(beast::http::request<beast::http::string_body>&& from) {
-  Request out;
-  out.method = std::string(from.method_string());
-  out.target = std::string(from.target());
-  for (const auto& field : from) {
-    Header header{std::string(field.name_string()), std::string(field.value())};
-    for (char& c : header.name) c = beast::detail::ascii_tolower(c);
-    out.headers.push_back(std::move(header));
-  }
-  out.body = std::move(from.body());
-  return out;
-}
-
-// What a client is told whose request cannot be read; nothing where the connection itself is at an end.
-std::optional<Response> refusal(error_code reason) {
-  using beast::http::error;
-  if (reason.category() != beast::http::make_error_code(error::end_of_stream).category()) return std::nullopt;
-  if (reason == error::end_of_stream || reason == error::partial_message) return std::nullopt;
-  if (reason == error::header_limit || reason == error::buffer_overflow) return plain_text(431, "headers too large\n");
-  if (reason == error::body_limit) return plain_text(413, "body too large\n");
-  return plain_text(400, "bad request\n");
-}
 
 }  // namespace
 
@@ -159,9 +138,7 @@ class Server::Core::Session final : public Connection, public std::enable_shared
   }
 
   void read_request() {
-    parser_.emplace();
-    parser_->header_limit(static_cast<std::uint32_t>(core_.limits.header_bytes));
-    parser_->body_limit(core_.limits.body_bytes);
+    expect_request(parser_, core_.limits);
     expect_within(core_.limits.request_time);
     beast::http::async_read(stream_, buffer_, *parser_, [self = self()](error_code error, std::size_t) {
       if (!error) return self->answer(self->parser_->release());
@@ -237,7 +214,7 @@ class Server::Core::Session final : public Connection, public std::enable_shared
 
   Stream stream_;
   beast::flat_buffer buffer_;
-  std::optional<beast::http::request_parser<beast::http::string_body>> parser_;
+  std::optional<RequestParser> parser_;
   beast::http::response<beast::http::string_body> response_;
   std::array<char, 4096> discarded_;
 };
