@@ -107,6 +107,10 @@ void set_encoding(Encoding chosen) {
   encoding.store(chosen, std::memory_order_relaxed);
 }
 
+bool is_logged(Level level) {
+  return level >= threshold;
+}
+
 void set_level(Level level) {
   threshold.store(level, std::memory_order_relaxed);
 }

@@ -12,6 +12,7 @@ enum class Level { debug, info, warning, error };
 
 Result<Level> parse_level(std::string_view text);
 void set_level(Level level);  // Before threads start.
+bool is_logged(Level level);  // For lines that are dear to make.
 
 // One named value of a line.
 struct Field {

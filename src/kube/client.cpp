@@ -29,6 +29,16 @@ void set_header(http::Headers& headers, std::string_view name, std::string value
   headers.push_back({std::string(name), std::move(value)});
 }
 
+// For whoever asked to see every call. No headers and no bodies: they hold tokens and Secrets.
+void log_call(const http::Request& request, int code, base::TimePoint start) {
+  if (!base::log::is_logged(base::log::Level::debug)) return;
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(base::SteadyClock().now() - start);
+  base::log::debug("call", {{"method", request.method},
+                            {"path", request.target},
+                            {"code", code == 0 ? "none" : std::to_string(code)},
+                            {"milliseconds", std::to_string(took.count())}});
+}
+
 // The rest of a failed stream: a Status, so it is short.
 std::string read_rest(http::Stream& stream, const Limit& limit) {
   constexpr std::size_t kEnough = 64U << 10U;
@@ -197,13 +207,17 @@ Result<http::Response> Client::attempt(http::Request& request, const Limit& limi
 }
 
 base::Result<http::Response> Client::ask(const http::Request& request, const Limit& limit) {
+  const auto start = base::SteadyClock().now();
   auto response = parts_->http.send(request, limit.deadline, limit.stop);
+  log_call(request, response ? response->status : 0, start);
   if (parts_->observer) parts_->observer(request.method, response ? response->status : 0);
   return response;
 }
 
 base::Result<http::Stream> Client::open(const http::Request& request, const Limit& limit) {
+  const auto start = base::SteadyClock().now();
   auto stream = parts_->http.open(request, limit.deadline, limit.stop);
+  log_call(request, stream ? stream->status() : 0, start);
   if (parts_->observer) parts_->observer(request.method, stream ? stream->status() : 0);
   return stream;
 }

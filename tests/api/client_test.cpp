@@ -5,6 +5,7 @@
 
 #include "api.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "kube/review.h"
 #include "testbed/temp_folder.h"
 
@@ -14,6 +15,7 @@ namespace {
 using base::Fault;
 using kube::PatchType;
 using testing::HasSubstr;
+using testing::Not;
 
 class ClientTest : public ApiTest {};
 
@@ -156,6 +158,22 @@ TEST_F(ClientTest, a_token_refused_is_read_again_from_its_file) {
   EXPECT_EQ(ask(), 401);
   ASSERT_OK(base::write_file(file, good->token));
   EXPECT_EQ(ask(), 403);  // Known now, though without rights.
+}
+
+TEST_F(ClientTest, every_call_is_logged_for_who_asks_and_no_token_is) {
+  kube::Config config = must(kube::from_kubeconfig({cluster_.admin_kubeconfig()}, ""));
+  config.certificate = config.key = {};
+  config.token = "do-not-tell";
+  const auto client = must(kube::Client::connect(config));
+  base::log::set_level(base::log::Level::debug);
+  testing::internal::CaptureStderr();
+  EXPECT_FALSE(client->get(kNamespaces, {"", "default"}, soon()));
+  EXPECT_FALSE(client->watch(kNamespaces, {}, soon()));
+  const std::string log = testing::internal::GetCapturedStderr();
+  base::log::set_level(base::log::Level::info);
+  EXPECT_THAT(log, HasSubstr(R"("path":"/api/v1/namespaces/default","code":"401")"));
+  EXPECT_THAT(log, HasSubstr("watch="));
+  EXPECT_THAT(log, Not(HasSubstr("do-not-tell")));
 }
 
 TEST_F(ClientTest, new_client_certificates_are_used_without_a_restart) {
