@@ -40,9 +40,9 @@ class Stream {
   std::size_t unreported_ = 0;
 };
 
-// Requests to one server over one HTTP/2 connection, made when needed and made again after it was lost. Usable from any
-// number of threads. An error says `timeout` at the deadline and `cancelled` on stop; a request that may have reached
-// the server is not repeated here.
+// Requests to one server over one HTTP/2 connection, made when needed and made again after it was lost; over several
+// with HTTP/1.1 where the server has nothing newer. Usable from any number of threads. An error says `timeout` at the
+// deadline and `cancelled` on stop; a request that may have reached the server is not repeated here.
 class Client {
  public:
   // `proxy`: a tunnel through it (CONNECT) leads to the server; it sees nothing but that.

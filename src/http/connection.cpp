@@ -1,14 +1,17 @@
 #include "http/connection.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <iterator>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <span>
 
-#include <climits>
 #include <fmt/format.h>
-#include <openssl/err.h>
-#include <openssl/ssl.h>
+
+#include "http/http1_session.h"
+#include "http/http2_session.h"
 
 namespace http {
 namespace {
@@ -17,46 +20,86 @@ using base::fail;
 using base::Fault;
 
 constexpr std::size_t kRecordSize = 16U << 10U;  // The largest TLS record.
-constexpr int kReadsAtOnce = 64;                 // Then other connections and the callers have a turn.
+constexpr std::size_t kReadAtOnce = 64U << 10U;  // What the session is given in one piece.
+constexpr int kPieces = 16;                      // Then other connections and the callers have a turn.
 
-std::string handshake_error(const SSL* ssl) {
-  const long verdict = SSL_get_verify_result(ssl);
-  if (verdict != X509_V_OK) {
-    ERR_clear_error();
-    return fmt::format("TLS: the server's certificate: {}", X509_verify_cert_error_string(verdict));
-  }
-  return tls_error("TLS handshake");
-}
-
-bool speaks_http2(const SSL* ssl) {
-  const unsigned char* name = nullptr;
-  unsigned int size = 0;
-  SSL_get0_alpn_selected(ssl, &name, &size);
-  return std::string_view(reinterpret_cast<const char*>(name), size) == "h2";
+// HTTP/1.1 has no ping: TCP asks the peer instead, at the same pace, and gives it up as soon.
+void let_tcp_ping(int socket, const Tuning& tuning) {
+  using std::chrono::seconds;
+  constexpr int kProbes = 3;
+  const auto whole = [](std::chrono::milliseconds time) {
+    return static_cast<int>(std::max<seconds::rep>(1, std::chrono::duration_cast<seconds>(time).count()));
+  };
+  const auto set = [&](int level, int option, int value) {
+    (void)::setsockopt(socket, level, option, &value, sizeof value);  // Later noticed without, never wrong.
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, whole(tuning.ping_after));
+  set(IPPROTO_TCP, TCP_KEEPINTVL, whole(tuning.ping_timeout / kProbes));
+  set(IPPROTO_TCP, TCP_KEEPCNT, kProbes);
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>((tuning.ping_after + tuning.ping_timeout).count()));
 }
 
 }  // namespace
 
 Connection::Connection(const Url& server, const std::optional<Url>& proxy, TlsContext tls, const Tuning& tuning,
-                       base::TimePoint now)
+                       Protocol expected, base::TimePoint now)
     : server_(server),
       tls_(std::move(tls)),
       tuning_(tuning),
-      session_(server.scheme, server.authority(), tuning),
       has_proxy_(proxy.has_value()),
+      protocol_(server.scheme == "http" ? Protocol::http1 : expected),
       resolution_(proxy.value_or(server).host, proxy.value_or(server).port),
       wake_at_(now + tuning.dial_timeout),
       dial_until_(wake_at_) {}
 
+bool Connection::takes_requests() const {
+  if (closed() || retired_) return false;
+  if (session_) return session_->takes_requests();
+  return protocol_ != Protocol::http1 || waiting_.empty();
+}
+
+void Connection::start(std::shared_ptr<Exchange> exchange) {
+  session_ ? session_->start(std::move(exchange)) : waiting_.push_back(std::move(exchange));
+}
+
+bool Connection::cancel(const Exchange& exchange) {
+  const auto waits = std::ranges::find(waiting_, &exchange, [](const auto& one) { return one.get(); });
+  if (waits == waiting_.end()) return session_ && session_->cancel(exchange);
+  (*waits)->fail({Fault::cancelled, "the request was given up"});
+  waiting_.erase(waits);
+  return true;
+}
+
+bool Connection::consumed(const Exchange& exchange, std::size_t bytes) {
+  return session_ && session_->consumed(exchange, bytes);
+}
+
+std::vector<std::shared_ptr<Exchange>> Connection::take_refused() {
+  auto out = std::exchange(turned_away_, {});
+  if (session_) std::ranges::move(session_->take_refused(), std::back_inserter(out));
+  return out;
+}
+
+void Connection::fail_all(const base::Error& error) {
+  for (const auto& exchange : std::exchange(waiting_, {})) exchange->fail(error);
+  if (session_) session_->fail_all(error);
+}
+
+bool Connection::drains() const {
+  return session_ && session_->going_away() && !session_->empty();
+}
+
 int Connection::fd() const {
-  return phase_ == Phase::resolving ? resolution_.fd() : socket_.get();
+  return phase_ == Phase::resolving ? resolution_.fd() : wire_.fd();
 }
 
 short Connection::events() const {
   if (phase_ == Phase::resolving) return POLLIN;
   if (phase_ == Phase::connecting) return POLLOUT;
   if (phase_ == Phase::tunnelling) return tunnel_->wants_write() ? POLLOUT : POLLIN;
-  return wants_write_ ? POLLIN | POLLOUT : POLLIN;
+  const bool wants_input = !session_ || session_->wants_input();
+  return static_cast<short>((wants_input ? POLLIN : 0) | (wire_.wants_write() ? POLLOUT : 0));
 }
 
 void Connection::advance(base::TimePoint now) {
@@ -70,17 +113,16 @@ void Connection::advance(base::TimePoint now) {
     if (const auto done = finish_connect(); !done) give_up_address(done.error(), now);
   }
   if (phase_ == Phase::tunnelling) {
-    const auto through = tunnel_->advance(socket_.get());
-    const auto begun = !through || !*through ? base::Status() : begin_handshake();
+    const auto through = tunnel_->advance(wire_.fd());
+    const auto begun = !through || !*through ? base::Status() : begin_session();
     if (!through || !begun) give_up_address(!through ? through.error() : begun.error(), now);
   }
   if (phase_ == Phase::handshaking) {
-    const auto done = handshake();
+    const auto done = server_.scheme == "http" ? base::Result<bool>(true) : wire_.handshake();
     if (!done) {
       give_up_address(done.error(), now);
     } else if (*done) {
-      phase_ = Phase::open;
-      heard_at_ = now;
+      open(now);
     }
   }
   if (phase_ == Phase::open) {
@@ -101,11 +143,11 @@ void Connection::dial_next(base::TimePoint now) {
 }
 
 base::Status Connection::dial(const SocketAddress& address) {
-  socket_.reset(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!socket_) return base::fail_errno("socket", errno);
+  wire_ = Wire(base::Fd(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)));
+  if (wire_.fd() < 0) return base::fail_errno("socket", errno);
   const int on = 1;
-  (void)::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);  // Slower without, never wrong.
-  if (::connect(socket_.get(), address.get(), address.size) != 0 && errno != EINPROGRESS) {
+  (void)::setsockopt(wire_.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);  // Slower without, never wrong.
+  if (::connect(wire_.fd(), address.get(), address.size) != 0 && errno != EINPROGRESS) {
     return base::fail_errno("connect " + address.text(), errno);
   }
   phase_ = Phase::connecting;
@@ -118,49 +160,48 @@ void Connection::give_up_address(const base::Error& error, base::TimePoint now) 
   } else {
     failures_ = fmt::format("look up {}: no answer in time", server_.host);
   }
-  ssl_.reset();
   dial_next(now);
 }
 
 void Connection::close(const base::Error& error) {
   phase_ = Phase::closed;
-  session_.fail_all(error);
-  ssl_.reset();
-  socket_.reset();
+  fail_all(error);
+  wire_ = Wire();
 }
 
 base::Status Connection::finish_connect() {
   const auto name = [this] { return "connect " + addresses_[next_address_ - 1].text(); };
-  pollfd ready{.fd = socket_.get(), .events = POLLOUT, .revents = 0};
+  pollfd ready{.fd = wire_.fd(), .events = POLLOUT, .revents = 0};
   if (::poll(&ready, 1, 0) <= 0) return {};
   int error = 0;
   socklen_t size = sizeof error;
-  if (::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
+  if (::getsockopt(wire_.fd(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
   if (error != 0) return base::fail_errno(name(), error);
-  if (!has_proxy_) return begin_handshake();
+  if (!has_proxy_) return begin_session();
   tunnel_.emplace(server_);
   phase_ = Phase::tunnelling;
   return {};
 }
 
-base::Status Connection::begin_handshake() {
-  ssl_ = TRY(tls_.connect(socket_.get(), server_.host));
+base::Status Connection::begin_session() {
+  if (server_.scheme == "https") TRY(wire_.secure(tls_, server_.host));
   phase_ = Phase::handshaking;
   return {};
 }
 
-base::Result<bool> Connection::handshake() {
-  ERR_clear_error();
-  const int done = SSL_do_handshake(ssl_.get());
-  if (done == 1) {
-    if (!speaks_http2(ssl_.get())) return fail(Fault::unavailable, "the server does not offer HTTP/2");
-    wants_write_ = false;
-    return true;
+void Connection::open(base::TimePoint now) {
+  phase_ = Phase::open;
+  heard_at_ = now;
+  protocol_ = wire_.protocol() == "h2" ? Protocol::http2 : Protocol::http1;
+  if (protocol_ == Protocol::http2) {
+    session_ = std::make_unique<Http2Session>(server_.scheme, server_.authority(), tuning_);
+  } else {
+    session_ = std::make_unique<Http1Session>(server_.authority(), tuning_);
+    let_tcp_ping(wire_.fd(), tuning_);
   }
-  const int reason = SSL_get_error(ssl_.get(), done);
-  wants_write_ = reason == SSL_ERROR_WANT_WRITE;
-  if (reason == SSL_ERROR_WANT_READ || reason == SSL_ERROR_WANT_WRITE) return false;
-  return fail(Fault::unavailable, handshake_error(ssl_.get()));
+  for (auto& exchange : std::exchange(waiting_, {})) {
+    session_->takes_requests() ? session_->start(std::move(exchange)) : turned_away_.push_back(std::move(exchange));
+  }
 }
 
 void Connection::serve(base::TimePoint now) {
@@ -170,25 +211,29 @@ void Connection::serve(base::TimePoint now) {
   if (!heard) return close(heard.error());
   if (!written) return close(written.error());
   if (const auto alive = watch_peer(now, *heard); !alive) return close(alive.error());
-  const bool drained = (retired_ || session_.going_away()) && session_.empty() && unsent_.empty();
-  if (drained || session_.over()) close(base::Error(Fault::unavailable, "the connection has ended"));
+  const bool drained = (retired_ || session_->going_away()) && session_->empty() && unsent_.empty();
+  if (drained || session_->over()) close(base::Error(Fault::unavailable, "the connection has ended"));
 }
 
 base::Result<bool> Connection::read() {
-  std::array<char, kRecordSize> buffer;
-  for (int i = 0; i < kReadsAtOnce; ++i) {
-    ERR_clear_error();
-    const int size = SSL_read(ssl_.get(), buffer.data(), static_cast<int>(buffer.size()));
-    if (size > 0) {
-      TRY(session_.receive({buffer.data(), static_cast<std::size_t>(size)}));
-      continue;
+  std::array<char, kReadAtOnce> buffer;
+  for (int i = 0; i < kPieces; ++i) {
+    std::size_t filled = 0;
+    base::Result<std::size_t> size = std::size_t{0};
+    while (session_->wants_input() && filled < buffer.size()) {
+      size = wire_.read(std::span(buffer).subspan(filled));
+      if (!size || *size == 0) break;
+      filled += *size;
     }
-    const int reason = SSL_get_error(ssl_.get(), size);
-    if (reason == SSL_ERROR_WANT_READ || reason == SSL_ERROR_WANT_WRITE) {
+    if (filled > 0) TRY(session_->receive({buffer.data(), filled}));
+    if (!size) {
+      if (wire_.ended()) session_->input_ended();
+      return std::unexpected(lost(size.error()));
+    }
+    if (filled < buffer.size()) {
       wake_at_ = base::TimePoint::max();
-      return i > 0;
+      return i > 0 || filled > 0;
     }
-    return fail(Fault::unavailable, fmt::format("{}: connection lost", server_.text()));
   }
   wake_at_ = base::TimePoint::min();  // TLS may hold more that poll() cannot see: come back at once.
   return true;
@@ -199,7 +244,7 @@ base::Status Connection::gather() {
   unsent_.clear();
   unsent_from_ = 0;
   while (unsent_.size() < kRecordSize) {
-    const auto frame = TRY(session_.outgoing());
+    const auto frame = TRY(session_->outgoing());
     if (frame.empty()) break;
     unsent_ += frame;
   }
@@ -207,22 +252,18 @@ base::Status Connection::gather() {
 }
 
 base::Status Connection::write() {
-  wants_write_ = false;
   for (;;) {
     if (unsent_from_ == unsent_.size()) TRY(gather());
     if (unsent_.empty()) return {};
-    ERR_clear_error();
-    const auto rest = std::string_view(unsent_).substr(unsent_from_);
-    const int size = SSL_write(ssl_.get(), rest.data(), static_cast<int>(std::min<std::size_t>(rest.size(), INT_MAX)));
-    if (size > 0) {
-      unsent_from_ += static_cast<std::size_t>(size);
-      continue;
-    }
-    const int reason = SSL_get_error(ssl_.get(), size);
-    wants_write_ = reason == SSL_ERROR_WANT_WRITE;
-    if (reason == SSL_ERROR_WANT_READ || reason == SSL_ERROR_WANT_WRITE) return {};
-    return fail(Fault::unavailable, fmt::format("{}: connection lost", server_.text()));
+    const auto size = wire_.write(std::string_view(unsent_).substr(unsent_from_));
+    if (!size) return std::unexpected(lost(size.error()));
+    if (*size == 0) return {};
+    unsent_from_ += *size;
   }
+}
+
+base::Error Connection::lost(base::Error error) const {
+  return std::move(error).within(server_.text());
 }
 
 base::Status Connection::watch_peer(base::TimePoint now, bool heard) {
@@ -231,7 +272,7 @@ base::Status Connection::watch_peer(base::TimePoint now, bool heard) {
     pinged_at_.reset();
   }
   if (!pinged_at_ && now >= heard_at_ + tuning_.ping_after) {
-    session_.ping();
+    if (!session_->ping()) return {};
     pinged_at_ = now;
     TRY(write());
   }

@@ -1,29 +1,41 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
-#include "base/fd.h"
 #include "http/resolve.h"
 #include "http/session.h"
 #include "http/tls.h"
 #include "http/tuning.h"
 #include "http/tunnel.h"
 #include "http/url.h"
+#include "http/wire.h"
 
 namespace http {
 
-// One connection from its name look-up to its end, driven by advance(); it never blocks. Requests may be started in
-// it from the beginning: they leave when it is open. When it fails, all of them fail with its error.
+// One connection from its name look-up to its end, driven by advance(); it never blocks. HTTP/2 where the server speaks
+// it, else HTTP/1.1. Requests may be started in it from the beginning: they leave when it is open. When it fails, all
+// of them fail with its error.
 class Connection {
  public:
-  Connection(const Url& server, const std::optional<Url>& proxy, TlsContext tls, const Tuning& tuning,
-             base::TimePoint now);
+  enum class Protocol { unknown, http1, http2 };
 
-  Session& session() { return session_; }
+  // `expected`: what the last connection to this server has come to.
+  Connection(const Url& server, const std::optional<Url>& proxy, TlsContext tls, const Tuning& tuning,
+             Protocol expected, base::TimePoint now);
+
+  Protocol protocol() const { return protocol_; }
+  bool takes_requests() const;
+  void start(std::shared_ptr<Exchange> exchange);
+  bool cancel(const Exchange& exchange);  // False: not one of ours (any more).
+  bool consumed(const Exchange& exchange, std::size_t bytes);
+  // Those that have to go elsewhere; the server has not looked at them.
+  std::vector<std::shared_ptr<Exchange>> take_refused();
+  void fail_all(const base::Error& error);
 
   // What to wait for: this descriptor with these poll() events, or this instant.
   int fd() const;
@@ -33,7 +45,7 @@ class Connection {
   void advance(base::TimePoint now);
 
   bool closed() const { return phase_ == Phase::closed; }
-  bool takes_requests() const { return !closed() && !session_.going_away() && !retired_; }
+  bool drains() const;                // The server takes no more of us, but some are still under way.
   void retire() { retired_ = true; }  // No new requests; it ends with the last of the present ones.
 
  private:
@@ -45,30 +57,32 @@ class Connection {
   void close(const base::Error& error);
 
   base::Status finish_connect();
-  base::Status begin_handshake();
-  base::Result<bool> handshake();  // True: done.
+  base::Status begin_session();  // With TLS, its handshake comes first.
+  void open(base::TimePoint now);
   void serve(base::TimePoint now);
   base::Result<bool> read();  // True: something came.
   base::Status gather();
   base::Status write();
+  base::Error lost(base::Error error) const;
   base::Status watch_peer(base::TimePoint now, bool heard);
 
   const Url server_;
   const TlsContext tls_;
   const Tuning tuning_;
-  Session session_;
   const bool has_proxy_;
+  Protocol protocol_;
 
   Phase phase_ = Phase::resolving;
+  std::vector<std::shared_ptr<Exchange>> waiting_;  // Until it is open.
+  std::vector<std::shared_ptr<Exchange>> turned_away_;
+  std::unique_ptr<Session> session_;  // While it is open.
   bool retired_ = false;
   Resolution resolution_;
   std::vector<SocketAddress> addresses_;
   std::size_t next_address_ = 0;
   std::string failures_;  // One per address, for the error at the end.
-  base::Fd socket_;
+  Wire wire_;
   std::optional<Tunnel> tunnel_;  // While tunnelling.
-  TlsContext::Ssl ssl_;
-  bool wants_write_ = false;
   std::string unsent_;
   std::size_t unsent_from_ = 0;
 

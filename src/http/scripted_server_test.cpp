@@ -1,11 +1,14 @@
 #include "http/scripted_server_test.h"
 
 #include <array>
+#include <cctype>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <optional>
 #include <poll.h>
+#include <sstream>
 #include <sys/eventfd.h>
 
 #include <fmt/format.h>
@@ -37,11 +40,42 @@ void add_extension(X509* certificate, int nid, const std::string& value) {
   X509_add_ext(certificate, extension.get(), -1);
 }
 
-int choose_h2(SSL*, const unsigned char** out, unsigned char* size, const unsigned char*, unsigned int, void*) {
-  static constexpr std::array<unsigned char, 2> kH2 = {'h', '2'};
-  *out = kH2.data();
-  *size = kH2.size();
+int choose_protocol(SSL*, const unsigned char** out, unsigned char* size, const unsigned char*, unsigned int,
+                    void* speaks) {
+  const std::string_view name =
+      *static_cast<ScriptedServer::Speaks*>(speaks) == ScriptedServer::Speaks::http2 ? "h2" : "http/1.1";
+  *out = reinterpret_cast<const unsigned char*>(name.data());
+  *size = static_cast<unsigned char>(name.size());
   return SSL_TLSEXT_ERR_OK;
+}
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+// The first request of `input`, which is shortened by it; nothing while some of it is still to come. Written for our
+// own client: no chunks, no folded lines.
+std::optional<Request> next_request(std::string& input) {
+  const auto end = input.find("\r\n\r\n");
+  if (end == std::string::npos) return std::nullopt;
+  std::istringstream head(input.substr(0, end));
+  Request out;
+  std::size_t length = 0;
+  std::string version;
+  head >> out.method >> out.target >> version;
+  std::string line;
+  std::getline(head, line);
+  while (std::getline(head, line)) {
+    if (line.ends_with('\r')) line.pop_back();
+    const auto colon = line.find(": ");
+    out.headers.push_back({lower(line.substr(0, colon)), line.substr(colon + 2)});
+    if (out.headers.back().name == "content-length") length = std::stoul(out.headers.back().value);
+  }
+  if (input.size() < end + 4 + length) return std::nullopt;
+  out.body = input.substr(end + 4, length);
+  input.erase(0, end + 4 + length);
+  return out;
 }
 
 }  // namespace
@@ -79,6 +113,11 @@ struct ScriptedServer::Peer {
   std::map<std::int32_t, Stream> streams;
   std::string unsent;
   bool gone = false;
+
+  // HTTP/1.1 has no session; one stream at a time, numbered as they come.
+  std::string input;
+  std::int32_t calls = 0;
+  bool busy = false;
 
   ~Peer() {
     for (const auto& [id, stream] : streams) *stream.call.gone = true;
@@ -136,8 +175,9 @@ struct ScriptedServer::Callbacks {
   }
 };
 
-ScriptedServer::ScriptedServer(Script script, const std::string& listen_on)
+ScriptedServer::ScriptedServer(Script script, const std::string& listen_on, Speaks speaks)
     : script_(std::move(script)),
+      speaks_(speaks),
       identity_(make_identity("IP:127.0.0.1,IP:0:0:0:0:0:0:0:1,DNS:localhost,IP:" + listen_on)),
       host_(listen_on),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -162,7 +202,7 @@ ScriptedServer::ScriptedServer(Script script, const std::string& listen_on)
   BIO_free(key_bio);
   X509_free(certificate);
   BIO_free(certificate_bio);
-  SSL_CTX_set_alpn_select_cb(context, choose_h2, nullptr);
+  SSL_CTX_set_alpn_select_cb(context, choose_protocol, &speaks_);
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   thread_ = std::jthread([this](std::stop_token stop) { run(std::move(stop)); });
 }
@@ -209,6 +249,12 @@ void ScriptedServer::answer(const Call& call, int status, const std::string& bod
 void ScriptedServer::begin(const Call& call, int status, const Headers& headers) {
   Peer* const to = peer(call.connection);
   if (to == nullptr) return;
+  if (!to->session) {
+    to->unsent += fmt::format("HTTP/1.1 {} Scripted\r\nTransfer-Encoding: chunked\r\n", status);
+    for (const Header& one : headers) to->unsent += fmt::format("{}: {}\r\n", one.name, one.value);
+    to->unsent += "\r\n";
+    return;
+  }
   const Header head{":status", fmt::format("{}", status)};
   std::vector<nghttp2_nv> nvs = {{bytes(head.name), bytes(head.value), head.name.size(), head.value.size(), 0}};
   for (const Header& one : headers) {
@@ -220,7 +266,11 @@ void ScriptedServer::begin(const Call& call, int status, const Headers& headers)
 
 void ScriptedServer::more(const Call& call, const std::string& bytes_to_send) {
   Peer* const to = peer(call.connection);
-  if (to == nullptr) return;
+  if (to == nullptr || bytes_to_send.empty()) return;
+  if (!to->session) {
+    to->unsent += fmt::format("{:x}\r\n{}\r\n", bytes_to_send.size(), bytes_to_send);
+    return;
+  }
   to->streams[call.stream].body += bytes_to_send;
   nghttp2_session_resume_data(to->session.get(), call.stream);
 }
@@ -228,6 +278,12 @@ void ScriptedServer::more(const Call& call, const std::string& bytes_to_send) {
 void ScriptedServer::end(const Call& call) {
   Peer* const to = peer(call.connection);
   if (to == nullptr) return;
+  if (!to->session) {
+    to->unsent += "0\r\n\r\n";
+    *to->streams[call.stream].call.gone = true;
+    to->busy = false;
+    return;
+  }
   to->streams[call.stream].ended = true;
   nghttp2_session_resume_data(to->session.get(), call.stream);
 }
@@ -244,12 +300,17 @@ void ScriptedServer::cut(int connection) {
   if (Peer* const to = peer(connection)) to->gone = true;
 }
 
+void ScriptedServer::cut_all() {
+  for (const auto& [number, one] : peers_) one->gone = true;
+}
+
 void ScriptedServer::raw(int connection, const std::string& bytes_to_send) {
   peer(connection)->unsent += bytes_to_send;
 }
 
 std::size_t ScriptedServer::unsent(const Call& call) const {
-  return peer(call.connection)->streams[call.stream].body.size();
+  Peer& to = *peer(call.connection);
+  return to.session ? to.streams[call.stream].body.size() : to.unsent.size();
 }
 
 void ScriptedServer::run(std::stop_token stop) {
@@ -290,6 +351,10 @@ void ScriptedServer::accept() {
   fresh->ssl.reset(SSL_new(static_cast<SSL_CTX*>(context_.get())));
   SSL_set_fd(fresh->ssl.get(), fresh->socket.get());
   SSL_set_accept_state(fresh->ssl.get());
+  if (speaks_ == Speaks::http1) {
+    peers_.emplace(fresh->number, std::move(fresh));
+    return;
+  }
 
   nghttp2_session_callbacks* callbacks = nullptr;
   nghttp2_session_callbacks_new(&callbacks);
@@ -305,17 +370,36 @@ void ScriptedServer::accept() {
   peers_.emplace(fresh->number, std::move(fresh));
 }
 
+void ScriptedServer::take_requests(Peer& one) {
+  while (!one.busy) {
+    auto request = next_request(one.input);
+    if (!request) return;
+    one.busy = true;
+    Call& call = one.streams[++one.calls].call;
+    call.connection = one.number;
+    call.stream = one.calls;
+    call.request = *std::move(request);
+    script_(*this, call);
+  }
+}
+
 void ScriptedServer::serve(Peer& one) {
   std::array<char, 16384> buffer;
   int size = 0;
   while (!one.gone && (size = SSL_read(one.ssl.get(), buffer.data(), buffer.size())) > 0) {
+    if (!one.session) {
+      one.input.append(buffer.data(), static_cast<std::size_t>(size));
+      continue;
+    }
     const auto taken = nghttp2_session_mem_recv(one.session.get(), reinterpret_cast<std::uint8_t*>(buffer.data()),
                                                 static_cast<std::size_t>(size));
     if (taken < 0) one.gone = true;
   }
   const int reason = SSL_get_error(one.ssl.get(), size);
   if (size <= 0 && reason != SSL_ERROR_WANT_READ && reason != SSL_ERROR_WANT_WRITE) one.gone = true;
+  if (!one.session) take_requests(one);
   while (!one.gone && SSL_is_init_finished(one.ssl.get()) == 1) {
+    if (one.unsent.empty() && !one.session) break;
     if (one.unsent.empty()) {
       const std::uint8_t* data = nullptr;
       const auto length = nghttp2_session_mem_send(one.session.get(), &data);

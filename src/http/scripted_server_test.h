@@ -24,8 +24,9 @@ struct Identity {
 };
 Identity make_identity(const std::string& alternative_names);  // "IP:127.0.0.1,DNS:localhost"
 
-// An HTTP/2 server over TLS on loopback that does what a test tells it: for the answers that no real server gives on
-// demand. The script runs on the server's thread for each request that has arrived whole, and so does what is posted.
+// An HTTP server over TLS on loopback that does what a test tells it: for the answers that no real server gives on
+// demand. It speaks HTTP/2, or HTTP/1.1 alone where it is made so. The script runs on the server's thread for each
+// request that has arrived whole, and so does what is posted.
 class ScriptedServer {
  public:
   struct Call {
@@ -36,8 +37,9 @@ class ScriptedServer {
     std::shared_ptr<std::atomic<bool>> gone = std::make_shared<std::atomic<bool>>(false);
   };
   using Script = std::function<void(ScriptedServer&, const Call&)>;
+  enum class Speaks { http2, http1 };
 
-  explicit ScriptedServer(Script script, const std::string& listen_on = "127.0.0.1");
+  explicit ScriptedServer(Script script, const std::string& listen_on = "127.0.0.1", Speaks speaks = Speaks::http2);
   ~ScriptedServer();
 
   Url url() const;
@@ -53,9 +55,10 @@ class ScriptedServer {
   void begin(const Call& call, int status, const Headers& headers = {});
   void more(const Call& call, const std::string& bytes);
   void end(const Call& call);
-  void reset(const Call& call, std::uint32_t code);
-  void go_away(int connection, std::int32_t last_stream);
+  void reset(const Call& call, std::uint32_t code);        // HTTP/2 only,
+  void go_away(int connection, std::int32_t last_stream);  // as this.
   void cut(int connection);
+  void cut_all();
   void raw(int connection, const std::string& bytes);
   void freeze() { frozen_ = true; }  // Keeps every connection and says nothing any more.
   std::size_t unsent(const Call& call) const;
@@ -67,8 +70,10 @@ class ScriptedServer {
   void run(std::stop_token stop);
   void accept();
   void serve(Peer& peer);
+  void take_requests(Peer& peer);
 
   Script script_;
+  Speaks speaks_;
   Identity identity_;
   std::string host_;
   base::Fd listener_;

@@ -1,7 +1,5 @@
 #include "http/tls.h"
 
-#include <array>
-
 #include <climits>
 #include <fmt/format.h>
 #include <openssl/err.h>
@@ -18,6 +16,7 @@ using base::fail;
 using base::Fault;
 
 constexpr int kMaxChain = 8;
+constexpr std::size_t kReadAhead = 64U << 10U;
 
 struct FreeBio {
   void operator()(BIO* bio) const { BIO_free(bio); }
@@ -107,9 +106,13 @@ void restrict_protocol(SSL_CTX* context) {
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_mode(context,
                    SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+  // Events are small records: one system call brings many of them, not each in two halves.
+  SSL_CTX_set_read_ahead(context, 1);
+  SSL_CTX_set_default_read_buffer_len(context, kReadAhead);
   SSL_CTX_set_verify_depth(context, kMaxChain);
-  constexpr std::array<unsigned char, 3> h2 = {2, 'h', '2'};
-  (void)SSL_CTX_set_alpn_protos(context, h2.data(), h2.size());  // Fails for malformed lists only.
+  constexpr std::string_view kSpoken = "\x02h2\x08http/1.1";  // Each name after its length.
+  const auto* const list = reinterpret_cast<const unsigned char*>(kSpoken.data());
+  (void)SSL_CTX_set_alpn_protos(context, list, kSpoken.size());  // Fails for malformed lists only.
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ struct TlsOptions {
 };
 
 // What every TLS connection of a client shares. TLS 1.2 or newer, the server's chain and name are checked, HTTP/2 is
-// what we ask for. Copies share the context; it is never changed after load().
+// what we ask for first. Copies share the context; it is never changed after load().
 class TlsContext {
  public:
   static base::Result<TlsContext> load(const TlsOptions& options);

@@ -81,32 +81,34 @@ std::vector<Transport::Order> Transport::take_orders() {
 void Transport::run(std::stop_token stop) {
   block_signals();
   while (!stop.stop_requested()) {
-    for (Order& order : take_orders()) std::visit([this](auto& one) { carry_out(one); }, order);
+    if (has_orders_) {
+      for (Order& order : take_orders()) std::visit([this](auto& one) { carry_out(one); }, order);
+    }
     // By index: a drained connection may bring its successor to life meanwhile.
     for (std::size_t i = 0; i < connections_.size(); ++i) settle(*connections_[i]);
     std::erase_if(connections_, [](const auto& connection) { return connection->closed(); });
     wait();
   }
   const base::Error stopped(Fault::cancelled, "the client was closed");
-  for (const auto& connection : connections_) connection->session().fail_all(stopped);
+  for (const auto& connection : connections_) connection->fail_all(stopped);
   for (Order& order : take_orders()) {
     if (auto* const start = std::get_if<Start>(&order)) start->exchange->fail(stopped);
   }
 }
 
 void Transport::carry_out(Start& order) {
-  current().session().start(std::move(order.exchange));
+  current().start(std::move(order.exchange));
 }
 
 void Transport::carry_out(Cancel& order) {
   for (const auto& connection : connections_) {
-    if (connection->session().cancel(*order.exchange)) return;
+    if (connection->cancel(*order.exchange)) return;
   }
 }
 
 void Transport::carry_out(Consumed& order) {
   for (const auto& connection : connections_) {
-    if (connection->session().consumed(*order.exchange, order.bytes)) return;
+    if (connection->consumed(*order.exchange, order.bytes)) return;
   }
 }
 
@@ -119,32 +121,36 @@ void Transport::wait() {
   std::vector<pollfd> fds = {{.fd = wake_.get(), .events = POLLIN, .revents = 0}};
   auto until = base::TimePoint::max();
   for (const auto& connection : connections_) {
-    fds.push_back({.fd = connection->fd(), .events = connection->events(), .revents = 0});
+    // Who waits for nothing is not looked at: poll() would tell of an error there again and again.
+    const short events = connection->events();
+    fds.push_back({.fd = events == 0 ? -1 : connection->fd(), .events = events, .revents = 0});
     until = std::min(until, connection->wake_at());
   }
-  (void)::poll(fds.data(), fds.size(), poll_timeout(until));  // Whoever is ready finds out by trying.
+  (void)::poll(fds.data(), fds.size(), poll_timeout(until));  // Which connection is ready is found out by trying.
+  has_orders_ = fds.front().revents != 0;
 }
 
 Connection& Transport::current() {
   const auto found =
       std::ranges::find_if(connections_, [](const auto& connection) { return connection->takes_requests(); });
   if (found != connections_.end()) return **found;
-  return *connections_.emplace_back(std::make_unique<Connection>(server_, proxy_, tls_, tuning_, now()));
+  return *connections_.emplace_back(std::make_unique<Connection>(server_, proxy_, tls_, tuning_, protocol_, now()));
 }
 
 void Transport::settle(Connection& connection) {
-  const bool was_going = connection.session().going_away();
+  const bool drained = connection.drains();
   connection.advance(now());
-  for (auto& exchange : connection.session().take_refused()) retry(std::move(exchange));
+  if (connection.protocol() != Connection::Protocol::unknown) protocol_ = connection.protocol();
+  for (auto& exchange : connection.take_refused()) retry(std::move(exchange));
   // The successor is there before the next request asks for it, while the streams of this one go on.
-  if (!was_going && connection.session().going_away() && !connection.session().empty()) (void)current();
+  if (!drained && connection.drains()) (void)current();
 }
 
 void Transport::retry(std::shared_ptr<Exchange> exchange) {
   if (exchange->attempts >= kMaxAttempts) {
     return exchange->fail({Fault::unavailable, "the server refuses the request again and again"});
   }
-  current().session().start(std::move(exchange));
+  current().start(std::move(exchange));
 }
 
 }  // namespace http

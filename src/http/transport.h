@@ -19,7 +19,8 @@
 namespace http {
 
 // The one thread that owns all sockets to one server. Callers post to it and wait at their Exchange. There is one
-// connection for new requests, made when the first one needs it; older ones are kept only until they are drained.
+// connection for new requests, made when the first one needs it; older ones are kept only until they are drained. To a
+// server without HTTP/2 there is one for each request that is under way, kept for later ones.
 class Transport {
  public:
   Transport(Url server, TlsContext tls, const Tuning& tuning, std::optional<Url> proxy);
@@ -66,7 +67,9 @@ class Transport {
   std::vector<Order> orders_;
 
   TlsContext tls_;
+  Connection::Protocol protocol_ = Connection::Protocol::unknown;  // What the last connection came to.
   std::vector<std::unique_ptr<Connection>> connections_;
+  bool has_orders_ = true;  // As far as the last wait() knows.
   std::jthread thread_;
 };
 

@@ -202,20 +202,17 @@ base::Result<Config> Kubeconfig::choose(std::string_view context) const {
   Config out;
   out.server =
       TRY(base::within(fmt::format("cluster \"{}\": server", chosen.cluster), http::Url::parse(cluster.server)));
-  if (out.server.scheme != "https") {
-    return fail(Fault::invalid, fmt::format("cluster \"{}\": server {}: only https:// servers are supported; where a "
-                                            "proxy such as kubectl's stands before one, name the server itself",
-                                            chosen.cluster, cluster.server));
-  }
   out.ca = cluster.ca;
   out.tls_server_name = cluster.tls_server_name;
   out.insecure = cluster.insecure;
-  out.certificate = user.certificate;
-  out.key = user.key;
-  out.token = user.token;
-  out.token_file = user.token_file;
+  if (out.server.scheme == "https") {  // As kubectl: nobody else is told who we are.
+    out.certificate = user.certificate;
+    out.key = user.key;
+    out.token = user.token;
+    out.token_file = user.token_file;
+    out.plugin = user.plugin;
+  }
   out.impersonate = user.impersonate;
-  out.plugin = user.plugin;
   if (out.plugin.wants_cluster) out.plugin.cluster = TRY(told_to_plugin(out));
   if (!cluster.proxy.empty()) {
     out.proxy = TRY(base::within(fmt::format("cluster \"{}\": proxy-url", chosen.cluster), parse_proxy(cluster.proxy)));

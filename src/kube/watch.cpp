@@ -11,6 +11,8 @@ namespace {
 using base::fail;
 using base::Fault;
 
+constexpr std::size_t kKeptCapacity = 64U << 10U;
+
 bool is_blank(char c) {
   return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
@@ -79,6 +81,10 @@ base::Result<std::optional<std::string_view>> Framer::next() {
   }
   if (buffer_.size() - start_ > max_object_) {
     return fail(Fault::invalid, fmt::format("an object of the stream is larger than {} bytes", max_object_));
+  }
+  if (start_ == buffer_.size() && buffer_.capacity() > kKeptCapacity) {
+    buffer_ = std::string();  // A list has passed; single events need less.
+    start_ = seen_ = 0;
   }
   return std::nullopt;
 }

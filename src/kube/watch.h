@@ -20,7 +20,7 @@ class Framer {
   explicit Framer(std::size_t max_object = 16U << 20U) : max_object_(max_object) {}
 
   void feed(std::string_view bytes);
-  // The next whole object, nothing while more bytes are needed; valid until the next feed(). An error is final: what
+  // The next whole object, nothing while more bytes are needed; valid until the next call. An error is final: what
   // follows it cannot be trusted.
   base::Result<std::optional<std::string_view>> next();
 

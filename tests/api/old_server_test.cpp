@@ -7,15 +7,17 @@
 #include "api.h"
 #include "base/file.h"
 #include "kube/reflector.h"
+#include "testbed/process.h"
 
-// A server as they were before streaming lists, and with room for very few requests at a time.
+// A server as they were before streaming lists and HTTP/2, and with room for very few requests at a time.
 namespace api_test {
 namespace {
 
 testbed::Cluster& old_cluster() {
-  static const std::unique_ptr<testbed::Cluster> cluster = must(testbed::Cluster::start(
-      {.api_server_flags = {"--feature-gates=WatchList=false", "--enable-priority-and-fairness=false",
-                            "--max-requests-inflight=3", "--max-mutating-requests-inflight=1"}}));
+  static const std::unique_ptr<testbed::Cluster> cluster = must(
+      testbed::Cluster::start({.api_server_flags = {"--feature-gates=WatchList=false",
+                                                    "--enable-priority-and-fairness=false", "--max-requests-inflight=3",
+                                                    "--max-mutating-requests-inflight=1", "--disable-http2-serving"}}));
   return *cluster;
 }
 
@@ -81,6 +83,31 @@ TEST(OldServer, where_lists_cannot_be_streamed_they_come_in_pages) {
       client->patch(kConfigMaps, {"default", "page-0"}, kube::PatchType::apply, config_map("page-0", "y"), soon()));
   while (reflector.latest()->find({"default", "page-0"})->value != "y") {
     ASSERT_TRUE(changed.wait({}, base::SteadyClock().now() + kBound));
+  }
+}
+
+// `kubectl proxy`: plain HTTP/1.1, and the credentials are its own.
+TEST(OldServer, a_plain_proxy_before_it_is_good_enough) {
+  const std::uint16_t port = testbed::free_port();
+  auto proxy = must(testbed::Process::start(
+      {.arguments = {old_cluster().program(), "kubectl", "--kubeconfig", old_cluster().admin_kubeconfig(), "proxy",
+                     fmt::format("--port={}", port)}}));
+  ASSERT_TRUE(testbed::eventually("the proxy listens", kBound, [&] {
+    return proxy.output().contains("Starting to serve");
+  })) << proxy.errors();
+  kube::Config config;
+  config.server = must(http::Url::parse(fmt::format("http://127.0.0.1:{}", port)));
+  const auto client = must(kube::Client::connect(config, {}, {.rate = 1000, .burst = 1000}));
+  runtime::Signal changed;
+  kube::Reflector<std::string> reflector(*client, kConfigMaps, decode, changed);
+  for (const char* value : {"one", "two"}) {
+    ASSERT_OK(
+        client->patch(kConfigMaps, {"default", "plain"}, kube::PatchType::apply, config_map("plain", value), soon()));
+    EXPECT_TRUE(testbed::eventually("the change is seen", kBound, [&] {
+      const auto view = reflector.latest();
+      const auto* const object = view->find({"default", "plain"});
+      return object != nullptr && object->value == value;
+    }));
   }
 }
 

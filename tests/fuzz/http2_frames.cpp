@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "http/session.h"
+#include "http/http2_session.h"
 
 namespace {
 
@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto cut = static_cast<std::size_t>(static_cast<unsigned char>(rest.front())) + 1;
   rest.remove_prefix(1);
 
-  http::Session session("https", "server:443", kSmall);
+  http::Http2Session session("https", "server:443", kSmall);
   const std::vector<std::shared_ptr<http::Exchange>> exchanges = {
       start(session, http::Exchange::Mode::whole, ""),
       start(session, http::Exchange::Mode::streamed, ""),

@@ -1,4 +1,4 @@
-#include "http/session.h"
+#include "http/http2_session.h"
 
 #include <algorithm>
 #include <charconv>
@@ -41,9 +41,9 @@ bool starts_response(const nghttp2_frame& frame) {
 
 }  // namespace
 
-struct Session::Callbacks {
+struct Http2Session::Callbacks {
   static Stream* stream(void* user, std::int32_t id) {
-    auto& streams = static_cast<Session*>(user)->streams_;
+    auto& streams = static_cast<Http2Session*>(user)->streams_;
     const auto found = streams.find(id);
     return found == streams.end() ? nullptr : &found->second;
   }
@@ -59,7 +59,7 @@ struct Session::Callbacks {
     Stream* const stream = Callbacks::stream(user, frame->hd.stream_id);
     if (stream == nullptr) return 0;
     stream->header_bytes += name_size + value_size + 32;  // As RFC 9113, 6.5.2 counts; trailers too.
-    if (stream->header_bytes > static_cast<Session*>(user)->tuning_.max_header_bytes) {
+    if (stream->header_bytes > static_cast<Http2Session*>(user)->tuning_.max_header_bytes) {
       stream->too_large = true;
       return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;  // Resets this stream only.
     }
@@ -75,7 +75,7 @@ struct Session::Callbacks {
   }
 
   static int frame(nghttp2_session*, const nghttp2_frame* frame, void* user) {
-    Session& self = *static_cast<Session*>(user);
+    Http2Session& self = *static_cast<Http2Session*>(user);
     if (frame->hd.type == NGHTTP2_GOAWAY) self.going_away_ = true;
 
     Stream* const stream = Callbacks::stream(user, frame->hd.stream_id);
@@ -96,16 +96,20 @@ struct Session::Callbacks {
     (void)nghttp2_session_consume_connection(session, size);  // Fails only for want of memory, which aborts.
     Stream* const stream = Callbacks::stream(user, id);
     if (stream == nullptr || stream->abandoned) return 0;
+    if (stream->exchange->mode() == Exchange::Mode::streamed) {
+      stream->fresh += view(data, size);
+      return 0;
+    }
     if (!stream->exchange->deliver_data(view(data, size))) {
       stream->too_large = true;
       return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
     }
-    if (stream->exchange->mode() == Exchange::Mode::whole) (void)nghttp2_session_consume_stream(session, id, size);
+    (void)nghttp2_session_consume_stream(session, id, size);
     return 0;
   }
 
   static int closed(nghttp2_session*, std::int32_t id, std::uint32_t error_code, void* user) {
-    static_cast<Session*>(user)->close(id, error_code);
+    static_cast<Http2Session*>(user)->close(id, error_code);
     return 0;
   }
 
@@ -121,7 +125,7 @@ struct Session::Callbacks {
   }
 };
 
-Session::Session(std::string scheme, std::string authority, const Tuning& tuning)
+Http2Session::Http2Session(std::string scheme, std::string authority, const Tuning& tuning)
     : scheme_(std::move(scheme)), authority_(std::move(authority)), tuning_(tuning) {
   nghttp2_session_callbacks* callbacks = nullptr;
   nghttp2_option* option = nullptr;
@@ -146,11 +150,11 @@ Session::Session(std::string scheme, std::string authority, const Tuning& tuning
                                               static_cast<std::int32_t>(tuning.connection_window));
 }
 
-Session::~Session() {
+Http2Session::~Http2Session() {
   nghttp2_session_del(session_);
 }
 
-void Session::start(std::shared_ptr<Exchange> exchange) {
+void Http2Session::start(std::shared_ptr<Exchange> exchange) {
   ++exchange->attempts;
   const Request& request = exchange->request();
   const auto nvs = fields(request, scheme_, authority_);
@@ -170,7 +174,7 @@ void Session::start(std::shared_ptr<Exchange> exchange) {
   streams_.erase(entry);
 }
 
-bool Session::cancel(const Exchange& exchange) {
+bool Http2Session::cancel(const Exchange& exchange) {
   const std::int32_t id = id_of(exchange);
   if (id == 0) return false;
   streams_.at(id).abandoned = true;
@@ -178,50 +182,58 @@ bool Session::cancel(const Exchange& exchange) {
   return true;
 }
 
-bool Session::consumed(const Exchange& exchange, std::size_t bytes) {
+bool Http2Session::consumed(const Exchange& exchange, std::size_t bytes) {
   const std::int32_t id = id_of(exchange);
   if (id == 0) return false;
   (void)nghttp2_session_consume_stream(session_, id, bytes);
   return true;
 }
 
-void Session::ping() {
+bool Http2Session::ping() {
   (void)nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr);
+  return true;
 }
 
-base::Status Session::receive(std::string_view bytes) {
+base::Status Http2Session::receive(std::string_view bytes) {
   const ssize_t taken =
       nghttp2_session_mem_recv(session_, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  // The reader is woken once for all that came, not for each frame.
+  for (auto& [id, stream] : streams_) deliver(stream);
   if (taken < 0) return fail(Fault::unavailable, fmt::format("HTTP/2: {}", nghttp2_strerror(static_cast<int>(taken))));
   return {};
 }
 
-base::Result<std::string_view> Session::outgoing() {
+void Http2Session::deliver(Stream& stream) {
+  if (!stream.fresh.empty()) (void)stream.exchange->deliver_data(std::exchange(stream.fresh, {}));
+}
+
+base::Result<std::string_view> Http2Session::outgoing() {
   const std::uint8_t* data = nullptr;
   const ssize_t size = nghttp2_session_mem_send(session_, &data);
   if (size < 0) return fail(Fault::unavailable, fmt::format("HTTP/2: {}", nghttp2_strerror(static_cast<int>(size))));
   return view(data, static_cast<std::size_t>(size));
 }
 
-bool Session::over() const {
+bool Http2Session::over() const {
   return nghttp2_session_want_read(session_) == 0 && nghttp2_session_want_write(session_) == 0;
 }
 
-void Session::fail_all(const base::Error& error) {
+void Http2Session::fail_all(const base::Error& error) {
   for (auto& [id, stream] : std::exchange(streams_, {})) stream.exchange->fail(error);
 }
 
-std::int32_t Session::id_of(const Exchange& exchange) const {
+std::int32_t Http2Session::id_of(const Exchange& exchange) const {
   const auto found =
       std::ranges::find_if(streams_, [&](const auto& entry) { return entry.second.exchange.get() == &exchange; });
   return found == streams_.end() ? 0 : found->first;
 }
 
-void Session::close(std::int32_t id, std::uint32_t error_code) {
+void Http2Session::close(std::int32_t id, std::uint32_t error_code) {
   const auto found = streams_.find(id);
   if (found == streams_.end()) return;
-  const Stream stream = std::move(found->second);
+  Stream stream = std::move(found->second);
   streams_.erase(found);
+  deliver(stream);
   if (stream.abandoned) {
     stream.exchange->fail({Fault::cancelled, "the request was given up"});
   } else if (stream.too_large) {
