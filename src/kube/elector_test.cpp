@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "kube/seeds_test.h"
+
 namespace kube {
 namespace {
 
@@ -34,7 +36,7 @@ struct Server {
 // Candidates with clocks of their own, a slow and lossy network, pauses and crashes; one integer decides everything.
 class World {
  public:
-  World(unsigned seed, double fastest_clock, int candidates) : random_(seed) {
+  World(std::uint64_t seed, double fastest_clock, int candidates) : random_(seed) {
     for (int i = 0; i < candidates; ++i) start(draw(1.0, fastest_clock), draw(0, 3));
   }
 
@@ -164,7 +166,8 @@ class World {
 TEST(Elector, two_never_lead_while_clock_rates_stay_within_lease_to_renew) {
   int times_led = 0;
   int crashes = 0;
-  for (unsigned seed = 0; seed < 2000; ++seed) {
+  const Seeds seeds(2000);
+  for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     World world(seed, 1.5, 3);
     world.run_until(300);
     ASSERT_EQ(world.two_leaders_seen, 0) << "seed " << seed;

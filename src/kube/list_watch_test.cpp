@@ -1,7 +1,6 @@
 #include "kube/list_watch.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <random>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "kube/seeds_test.h"
 #include "kube/store.h"
 
 // The real list/watch logic and store against a model of the API server, on one thread with a virtual clock. One
@@ -323,13 +323,9 @@ class Simulation {
   std::map<std::string, std::uint64_t> seen_;
 };
 
-std::uint64_t seeds() {
-  const char* const wanted = std::getenv("IPRULE_SEEDS");  // NOLINT(concurrency-mt-unsafe): nobody sets it.
-  return wanted == nullptr ? 500 : std::strtoull(wanted, nullptr, 10);
-}
-
 TEST(ListWatch, whatever_goes_wrong_the_store_ends_up_right_and_never_goes_back) {
-  for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
+  const Seeds seeds(1000);
+  for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Simulation simulation(seed);
     simulation.run(150);
