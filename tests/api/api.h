@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <memory>
 #include <stdexcept>
@@ -65,8 +67,11 @@ class ApiTest : public testing::Test {
  protected:
   ApiTest() {
     const std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
-    for (const char c : name.substr(0, 60)) ns_ += c == '_' ? '-' : c;
-    while (ns_.ends_with('-')) ns_.pop_back();
+    // The end of a long one: a parameter stands there.
+    for (const char c : name.substr(name.size() - std::min<std::size_t>(name.size(), 60))) {
+      ns_ += c == '_' || c == '/' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    while (ns_.starts_with('-')) ns_.erase(0, 1);
     (void)client_->create(kNamespaces, "", fmt::format(R"({{"metadata":{{"name":"{}"}}}})", ns_), soon());
   }
 

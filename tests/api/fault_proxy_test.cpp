@@ -17,15 +17,20 @@ using base::Fault;
 using testbed::ApiCall;
 using testbed::FaultProxy;
 
-class FaultProxyTest : public ApiTest {
+class FaultProxyTest : public ApiTest, public testing::WithParamInterface<FaultProxy::Speaks> {
  protected:
   static kube::Config admin_config() {
     return must(kube::from_kubeconfig({testbed::shared_cluster().admin_kubeconfig()}, ""));
   }
 
-  FaultProxy proxy_{admin_config().server, must(admin_config().tls())};
+  FaultProxy proxy_{admin_config().server, must(admin_config().tls()), "127.0.0.1", GetParam()};
   std::unique_ptr<kube::Client> through_ = connect(proxy_.kubeconfig());
 };
+
+INSTANTIATE_TEST_SUITE_P(Over, FaultProxyTest, testing::Values(FaultProxy::Speaks::http2, FaultProxy::Speaks::http1),
+                         [](const auto& which) -> std::string {
+                           return which.param == FaultProxy::Speaks::http2 ? "http2" : "http1";
+                         });
 
 ApiCall describe(const std::string& method, const std::string& target) {
   return testbed::describe({.method = method, .target = target, .headers = {}, .body = {}});
@@ -44,26 +49,26 @@ TEST(Describe, reads_verb_resource_and_name) {
   EXPECT_EQ(describe("GET", "/healthz").verb, "GET");
 }
 
-TEST_F(FaultProxyTest, without_faults_it_is_as_if_it_were_not_there) {
+TEST_P(FaultProxyTest, without_faults_it_is_as_if_it_were_not_there) {
   ASSERT_OK(through_->create(kConfigMaps, ns_, config_map("a", "one"), soon()));
   EXPECT_EQ(at(*through_->get(kConfigMaps, key("a"), soon()), "data", "value"), "one");
   EXPECT_EQ(through_->get(kConfigMaps, key("none"), soon()).error().fault(), Fault::absent);
   EXPECT_EQ(proxy_.calls({.verb = "create", .resource = "configmaps"}), 1);
 }
 
-TEST_F(FaultProxyTest, a_lost_answer_leaves_the_work_done) {
+TEST_P(FaultProxyTest, a_lost_answer_leaves_the_work_done) {
   proxy_.inject({.verb = "create"}, fault::LoseAnswer());
   EXPECT_EQ(through_->create(kConfigMaps, ns_, config_map("a", "one"), soon()).error().fault(), Fault::unavailable);
   EXPECT_EQ(through_->create(kConfigMaps, ns_, config_map("a", "one"), soon()).error().fault(), Fault::conflict);
 }
 
-TEST_F(FaultProxyTest, a_cut_call_never_reaches_the_server) {
+TEST_P(FaultProxyTest, a_cut_call_never_reaches_the_server) {
   proxy_.inject({.verb = "create"}, fault::Cut());
   EXPECT_EQ(through_->create(kConfigMaps, ns_, config_map("a", "one"), soon()).error().fault(), Fault::unavailable);
   ASSERT_OK(through_->create(kConfigMaps, ns_, config_map("a", "one"), soon()));
 }
 
-TEST_F(FaultProxyTest, drops_delays_and_answers_hit_the_call_they_are_meant_for) {
+TEST_P(FaultProxyTest, drops_delays_and_answers_hit_the_call_they_are_meant_for) {
   ASSERT_OK(put("a", "one"));
   ASSERT_OK(put("b", "two"));
   proxy_.inject({.verb = "get", .name = "a"}, fault::Drop(), {.skip = 1, .count = 1});
@@ -78,7 +83,7 @@ TEST_F(FaultProxyTest, drops_delays_and_answers_hit_the_call_they_are_meant_for)
   EXPECT_GE(base::SteadyClock().now() - start, 50ms);
 }
 
-TEST_F(FaultProxyTest, old_lists_are_replayed) {
+TEST_P(FaultProxyTest, old_lists_are_replayed) {
   ASSERT_OK(put("a", "one"));
   const kube::ListRequest all{.selection = {.ns = ns_, .label_selector = "", .field_selector = ""}, .token = ""};
   const auto old = through_->list(kConfigMaps, all, soon());
@@ -103,13 +108,14 @@ class Follower {
     for (const auto& object : reflector_.latest()->objects) out[object->key.name] = object->value;
     return out;
   }
+  void list_again() { reflector_.list_again(); }
 
  private:
   runtime::Signal changed_;
   kube::Reflector<std::string> reflector_;
 };
 
-TEST_F(FaultProxyTest, a_reflector_is_right_in_spite_of_doubled_events_and_cuts) {
+TEST_P(FaultProxyTest, a_reflector_is_right_in_spite_of_doubled_events_and_cuts) {
   proxy_.inject({.verb = "watch"}, fault::Duplicate(), {.skip = 0, .count = FaultProxy::kAlways});
   Follower follower(*through_, ns_);
   std::map<std::string, std::string> wanted;
@@ -117,15 +123,59 @@ TEST_F(FaultProxyTest, a_reflector_is_right_in_spite_of_doubled_events_and_cuts)
     const std::string name = fmt::format("m{}", i % 5);
     wanted[name] = std::to_string(i);
     ASSERT_OK(put(name, wanted[name]));
-    if (i == 10) {  // Breaks the watch, which shares the connection.
-      proxy_.inject({.verb = "get", .name = "cut"}, fault::Cut());
-      EXPECT_FALSE(through_->get(kConfigMaps, key("cut"), soon()));
-    }
+    if (i == 10) proxy_.cut_all();
   }
   EXPECT_TRUE(testbed::eventually("the last state is seen", kBound, [&] { return follower.values() == wanted; }));
 }
 
-TEST_F(FaultProxyTest, a_frozen_watch_delivers_nothing_more) {
+TEST_P(FaultProxyTest, A5_events_in_another_order_come_to_the_same_end) {
+  proxy_.inject({.verb = "watch"}, fault::Reorder(), {.skip = 0, .count = FaultProxy::kAlways});
+  Follower follower(*through_, ns_);
+  std::map<std::string, std::string> wanted;
+  for (int i = 0; i < 30; ++i) {
+    const std::string name = fmt::format("m{}", i % 3);
+    wanted[name] = std::to_string(i);
+    ASSERT_OK(put(name, wanted[name]));
+  }
+  ASSERT_OK(drop("m0"));
+  wanted.erase("m0");
+  EXPECT_TRUE(testbed::eventually("the last state is seen", kBound, [&] { return follower.values() == wanted; }));
+}
+
+TEST_P(FaultProxyTest, A6_a_deletion_that_was_never_told_is_found_by_the_next_list) {
+  proxy_.inject({.verb = "watch"}, fault::Omit{.type = "DELETED"}, {.skip = 0, .count = FaultProxy::kAlways});
+  ASSERT_OK(put("a", "one"));
+  Follower follower(*through_, ns_);
+  using Values = std::map<std::string, std::string>;
+  EXPECT_TRUE(testbed::eventually("a", kBound, [&] { return follower.values() == Values{{"a", "one"}}; }));
+  ASSERT_OK(drop("a"));
+  ASSERT_OK(put("b", "two"));  // What comes after it has come.
+  EXPECT_TRUE(testbed::eventually("b", kBound, [&] { return follower.values().contains("b"); }));
+  EXPECT_TRUE(follower.values().contains("a"));
+  follower.list_again();
+  EXPECT_TRUE(testbed::eventually("a is gone", kBound, [&] { return follower.values() == Values{{"b", "two"}}; }));
+}
+
+// A server that was restored from a backup, or a cache that lies: what it shows is older than what we know.
+TEST_P(FaultProxyTest, an_old_list_shown_again_takes_nobody_back_in_time) {
+  proxy_.inject({.verb = "watch"}, fault::Answer{.status = 400, .body = "no streams here"});  // Pages, then.
+  ASSERT_OK(put("a", "one"));
+  Follower follower(*through_, ns_);
+  using Values = std::map<std::string, std::string>;
+  EXPECT_TRUE(testbed::eventually("a", kBound, [&] { return follower.values() == Values{{"a", "one"}}; }));
+  ASSERT_OK(put("a", "two"));
+  EXPECT_TRUE(testbed::eventually("a anew", kBound, [&] { return follower.values() == Values{{"a", "two"}}; }));
+  proxy_.inject({.verb = "list"}, fault::ReplayList());
+  const int lists = proxy_.calls({.verb = "list", .resource = "configmaps"});
+  follower.list_again();
+  EXPECT_TRUE(testbed::eventually("a second list after the old one", kBound, [&] {
+    EXPECT_EQ(follower.values(), (Values{{"a", "two"}}));
+    return proxy_.calls({.verb = "list", .resource = "configmaps"}) >= lists + 2;
+  }));
+  EXPECT_EQ(follower.values(), (Values{{"a", "two"}}));
+}
+
+TEST_P(FaultProxyTest, a_frozen_watch_delivers_nothing_more) {
   ASSERT_OK(put("a", "one"));
   proxy_.inject({.verb = "watch"}, fault::Freeze{.after_events = 0});
   auto stream =
@@ -134,7 +184,7 @@ TEST_F(FaultProxyTest, a_frozen_watch_delivers_nothing_more) {
   EXPECT_EQ(stream->read(base::SteadyClock().now() + 300ms, {}).error().fault(), Fault::timeout);
 }
 
-TEST_F(FaultProxyTest, a_client_is_killed_after_its_work_was_done) {
+TEST_P(FaultProxyTest, a_client_is_killed_after_its_work_was_done) {
   auto victim = must(testbed::Process::start({.arguments = {"sleep", "600"}}));
   proxy_.inject({.verb = "create"}, fault::KillAfter{.client = victim.pid()});
   EXPECT_FALSE(through_->create(kConfigMaps, ns_, config_map("a", "one"), kube::within(3s)));

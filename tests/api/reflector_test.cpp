@@ -218,29 +218,43 @@ TEST_F(ReflectorTest, rights_taken_away_keep_the_state_and_given_back_go_on) {
   EXPECT_EQ(watcher.time_travels(), 0);
 }
 
-TEST_F(ReflectorTest, kills_and_restarts_under_change_lose_nothing_and_never_go_back) {
-  Watcher watcher(*client_, ns_);
-  std::atomic<bool> enough = false;
-  std::map<std::string, std::string> last;
-  std::jthread writer([&] {
-    for (int round = 0; !enough; ++round) {
-      const std::string name = fmt::format("m{}", round % 50);
-      const std::string value = std::to_string(round);
-      // A write whose answer is lost may have been done: it is repeated until an answer comes.
-      while (!enough && !put(name, value)) std::this_thread::yield();
-      if (enough) break;
-      last[name] = value;
-    }
-  });
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_TRUE(watcher.sees("the writer goes on", [&, size = watcher.view()->version](const auto& view) {
-      return view.version > size + 50;
-    }));
-    cluster_.api_server().kill();
-    ASSERT_OK(cluster_.api_server().restart());
+TEST_F(ReflectorTest, kills_restarts_and_freezes_under_change_lose_nothing_and_never_go_back) {
+  constexpr int kWriters = 4;
+  constexpr int kObjectsEach = 250;
+  const auto quick_to_notice = admin({.ping_after = 500ms, .ping_timeout = 500ms});
+  Watcher watcher(*quick_to_notice, ns_);
+  std::vector<std::jthread> writers;
+  for (int w = 0; w < kWriters; ++w) {
+    writers.emplace_back([&, w](const std::stop_token& stop) {
+      for (int round = 0; !stop.stop_requested(); ++round) {
+        // A write whose answer is lost may have been done or not: the next round settles it.
+        (void)quick_to_notice->patch(
+            kConfigMaps, key(fmt::format("m{}-{}", w, round % kObjectsEach)), kube::PatchType::apply,
+            config_map(fmt::format("m{}-{}", w, round % kObjectsEach), std::to_string(round)), kube::within(5s));
+      }
+    });
   }
-  enough = true;
-  writer.join();
+  const auto goes_on = [&] {
+    return watcher.sees("the writers go on", [&, version = watcher.view()->version](const auto& view) {
+      return !view.trouble && view.version > version + 50;
+    });
+  };
+  EXPECT_TRUE(watcher.sees("a thousand objects", [](const auto& view) {
+    return view.objects.size() == std::size_t{kWriters * kObjectsEach};
+  }));
+  auto& server = cluster_.api_server();
+  const auto is_troubled = [](const auto& view) { return view.trouble.has_value(); };
+  server.kill();
+  EXPECT_TRUE(watcher.sees("the end of a killed server", is_troubled));
+  ASSERT_OK(server.restart());
+  EXPECT_TRUE(goes_on());
+  ASSERT_OK(server.restart());
+  EXPECT_TRUE(goes_on());
+  server.freeze();
+  EXPECT_TRUE(watcher.sees("the silence of a frozen server", is_troubled));
+  server.thaw();
+  EXPECT_TRUE(goes_on());
+  writers.clear();
   const auto list = client_->list(
       kConfigMaps, {.selection = {.ns = ns_, .label_selector = "", .field_selector = ""}, .token = ""}, soon());
   ASSERT_OK(list);

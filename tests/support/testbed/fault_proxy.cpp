@@ -45,7 +45,8 @@ std::string verb_of(const std::string& method, bool named, bool watch) {
 
 // Without what belongs to one connection, and without compression: the proxy reads what it passes on.
 http::Headers end_to_end(const http::Headers& headers) {
-  static const std::vector<std::string> kOwn = {"host", "accept-encoding", "content-length", "connection"};
+  static const std::vector<std::string> kOwn = {"host", "accept-encoding", "content-length", "connection",
+                                                "transfer-encoding"};
   http::Headers out;
   for (const http::Header& header : headers) {
     if (!header.name.starts_with(':') && std::ranges::find(kOwn, header.name) == kOwn.end()) out.push_back(header);
@@ -58,11 +59,22 @@ bool is(const Fault& fault) {
   return std::holds_alternative<T>(fault);
 }
 
+// The name of the object that an event is about; none for a bookmark.
+std::string name_in(const std::string& event) {
+  constexpr std::string_view kBefore = R"("metadata":{"name":")";
+  const auto at = event.find(kBefore);
+  if (at == std::string::npos) return {};
+  const auto begin = at + kBefore.size();
+  return event.substr(begin, event.find('"', begin) - begin);
+}
+
 // Passes a watch on event by event: Kubernetes ends each with a line feed.
 class EventFilter {
  public:
   explicit EventFilter(const Fault& fault)
       : copies_(is<fault::Duplicate>(fault) ? 2 : 1),
+        reorders_(is<fault::Reorder>(fault)),
+        omitted_(is<fault::Omit>(fault) ? fmt::format(R"({{"type":"{}")", std::get<fault::Omit>(fault).type) : ""),
         left_(is<fault::Freeze>(fault) ? std::get<fault::Freeze>(fault).after_events : -1) {}
 
   bool frozen() const { return left_ == 0; }
@@ -71,17 +83,33 @@ class EventFilter {
     pending_ += bytes;
     std::string out;
     for (std::size_t end = 0; !frozen() && (end = pending_.find('\n')) != std::string::npos;) {
-      for (int i = 0; i < copies_; ++i) out += pending_.substr(0, end + 1);
+      const std::string event = pending_.substr(0, end + 1);
       pending_.erase(0, end + 1);
+      if (!omitted_.empty() && event.starts_with(omitted_)) continue;
+      for (int i = 0; i < copies_; ++i) out += reorders_ ? in_other_order(event) : event;
       if (left_ > 0) --left_;
     }
     return out;
   }
 
+  // What waits for a later event that does not come.
+  std::string rest() { return std::exchange(held_, {}); }
+
  private:
+  std::string in_other_order(const std::string& event) {
+    const std::string earlier = rest();
+    if (name_in(event).empty() || name_in(event) == name_in(earlier)) return earlier + event;
+    if (!earlier.empty()) return event + earlier;
+    held_ = event;
+    return {};
+  }
+
   int copies_;
-  int left_;  // Negative: no limit.
+  bool reorders_;
+  std::string omitted_;  // How the events begin that never come; empty: all come.
+  int left_;             // Negative: no limit.
   std::string pending_;
+  std::string held_;
 };
 
 }  // namespace
@@ -125,9 +153,10 @@ Fault FaultProxy::State::choose(const ApiCall& call) {
   return fault::None();
 }
 
-FaultProxy::FaultProxy(http::Url api_server, const http::TlsOptions& credentials, const std::string& listen_on)
+FaultProxy::FaultProxy(http::Url api_server, const http::TlsOptions& credentials, const std::string& listen_on,
+                       Speaks speaks)
     : upstream_(std::move(api_server), http::TlsContext::load(credentials).value()),
-      server_([this](http::ScriptedServer&, const Call& call) { start(call); }, listen_on) {}
+      server_([this](http::ScriptedServer&, const Call& call) { start(call); }, listen_on, speaks) {}
 
 FaultProxy::~FaultProxy() {
   server_.close();
@@ -148,6 +177,10 @@ std::filesystem::path FaultProxy::kubeconfig(const std::string& token) {
 
 void FaultProxy::inject(CallMatch match, Fault fault, Times times) {
   state_.change([&](State& state) { state.rules.push_back({std::move(match), std::move(fault), times}); });
+}
+
+void FaultProxy::cut_all() {
+  server_.post([this] { server_.cut_all(); });
 }
 
 void FaultProxy::heal() {
@@ -220,7 +253,10 @@ void FaultProxy::stream(const Call& call, const Fault& fault, const std::stop_to
       continue;
     }
     const auto bytes = events->read(after(kLook), stop);
-    if (!bytes && bytes.error().fault() == base::Fault::timeout) continue;
+    if (!bytes && bytes.error().fault() == base::Fault::timeout) {
+      server_.post([this, call, rest = filter.rest()] { server_.more(call, rest); });
+      continue;
+    }
     if (!bytes) return cut(call);
     if (bytes->empty()) return server_.post([this, call] { server_.end(call); });
     // A refusal is one text without a line feed.

@@ -54,7 +54,11 @@ struct Answer {        // Not forwarded; the proxy answers.
 struct Freeze {  // A watch: after so many events nothing more comes, and the stream stays open.
   int after_events = 0;
 };
-struct Duplicate {};   // A watch: every event twice.
+struct Duplicate {};  // A watch: every event twice.
+struct Reorder {};    // A watch: of two events about different objects the later comes first.
+struct Omit {         // A watch: events of this type ("DELETED") never come.
+  std::string type;
+};
 struct ReplayList {};  // A list: the first answer to this path that the proxy has seen, however old.
 struct KillBefore {    // The client dies; the server never sees the call.
   pid_t client;
@@ -63,14 +67,18 @@ struct KillAfter {  // The server has done it; then the client dies, without the
   pid_t client;
 };
 }  // namespace fault
-using Fault = std::variant<fault::None, fault::Delay, fault::Drop, fault::Cut, fault::LoseAnswer, fault::Answer,
-                           fault::Freeze, fault::Duplicate, fault::ReplayList, fault::KillBefore, fault::KillAfter>;
+using Fault =
+    std::variant<fault::None, fault::Delay, fault::Drop, fault::Cut, fault::LoseAnswer, fault::Answer, fault::Freeze,
+                 fault::Duplicate, fault::Reorder, fault::Omit, fault::ReplayList, fault::KillBefore, fault::KillAfter>;
 
-// Stands between a client and an API server and does what tests ask: TLS and HTTP/2 on both sides. It is who
-// `credentials` say it is; a client's token is passed on, so leave the certificate out where tokens must count.
+// Stands between a client and an API server and does what tests ask, over TLS on both sides; to the client it speaks
+// HTTP/2, or HTTP/1.1 alone. It is who `credentials` say it is; a client's token is passed on, so leave the certificate
+// out where tokens must count.
 class FaultProxy {
  public:
-  FaultProxy(http::Url api_server, const http::TlsOptions& credentials, const std::string& listen_on = "127.0.0.1");
+  using Speaks = http::ScriptedServer::Speaks;
+  FaultProxy(http::Url api_server, const http::TlsOptions& credentials, const std::string& listen_on = "127.0.0.1",
+             Speaks speaks = Speaks::http2);
   ~FaultProxy();
   FaultProxy(const FaultProxy&) = delete;
   FaultProxy& operator=(const FaultProxy&) = delete;
@@ -87,7 +95,8 @@ class FaultProxy {
   static constexpr int kAlways = 1 << 30;
   void inject(CallMatch match, Fault fault, Times times);
   void inject(CallMatch match, Fault fault) { inject(std::move(match), std::move(fault), Times()); }
-  void heal();  // Forgets all faults; what is frozen or dropped stays so.
+  void cut_all();  // Every connection of every client breaks, now.
+  void heal();     // Forgets all faults; what is frozen or dropped stays so.
 
   int calls(const CallMatch& match) const;  // How many came so far.
 
