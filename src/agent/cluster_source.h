@@ -40,7 +40,9 @@ class ClusterSource {
     bool listed_under_token = false;
 
     bool complete() const;
-    const kube::Object<api::Node>* node() const { return nodes->objects.empty() ? nullptr : nodes->objects.front().get(); }
+    const kube::Object<api::Node>* node() const {
+      return nodes->objects.empty() ? nullptr : nodes->objects.front().get();
+    }
     const kube::Object<api::NodeState>* report() const {
       return reports->objects.empty() ? nullptr : reports->objects.front().get();
     }
