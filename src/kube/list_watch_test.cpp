@@ -376,6 +376,21 @@ TEST_F(Steps, the_first_list_is_the_newest_state_and_later_ones_not_older_than_s
   EXPECT_EQ(second.from, 7U);
 }
 
+// Initial events come in no order: of a list that was cut, not even the versions are known to be seen.
+TEST_F(Steps, a_streamed_list_that_was_cut_counts_for_nothing) {
+  (void)next<ListWatch::Watch>();
+  steps_.opened(now_);
+  hear("ADDED", R"({"metadata":{"name":"late","resourceVersion":"50"}})");
+  steps_.ended(now_);
+  EXPECT_FALSE(store_.latest()->complete);
+  EXPECT_EQ(store_.latest()->version, 0U);
+  now_ += 1min;
+  EXPECT_EQ(next<ListWatch::Watch>().request.from, 0U);
+  load(7);
+  EXPECT_EQ(store_.latest()->version, 7U) << "no list that goes back in time";
+  EXPECT_TRUE(store_.latest()->objects.empty());
+}
+
 TEST_F(Steps, asked_to_look_again_it_takes_the_newest_list_and_counts_it) {
   load(7);
   EXPECT_EQ(store_.latest()->lists, 1U);

@@ -34,6 +34,15 @@ TEST_F(StoreTest, D13_a_change_that_means_nothing_is_kept_but_wakes_nobody) {
   EXPECT_TRUE(put(3, R"({"text":"three"})"));
 }
 
+TEST_F(StoreTest, an_echo_of_the_past_changes_nothing) {
+  EXPECT_TRUE(put(5, R"({"text":"newest"})"));
+  EXPECT_FALSE(put(3, R"({"text":"older"})"));
+  EXPECT_FALSE(put(5, R"({"text":"the same again"})"));
+  store_.remove({.key = {"", "a"}, .uid = "u", .version = 4});
+  ASSERT_EQ(store_.latest()->objects.size(), 1U);
+  EXPECT_EQ(store_.latest()->objects.front()->value.text, "newest");
+}
+
 TEST_F(StoreTest, what_becomes_unreadable_or_readable_is_news) {
   EXPECT_TRUE(put(1, R"({"text":"one"})"));
   EXPECT_TRUE(put(2, R"({"text":5})"));

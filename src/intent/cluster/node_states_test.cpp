@@ -75,6 +75,9 @@ TEST(NodeStates, it_goes_only_when_the_agent_holds_nothing_and_has_gone) {
   world.pass();
   world.forget_pods();
   EXPECT_EQ(world.pass(), Texts{}) << "a node that lost its agent still has its kernel";
+  world.state().status.token = "t1";
+  EXPECT_EQ(world.pass(), Texts{}) << "S12: it has answered, and still holds rules";
+  world.state().status.token = "t0";
   world.state().status.holds_nothing = true;
   EXPECT_EQ(world.pass(), Texts{}) << "said under another token";
   world.state().status.token = "t1";
