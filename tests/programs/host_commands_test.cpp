@@ -1,15 +1,12 @@
 // iprulectl on a host with a standalone agent: plan, diff, status, doctor, and the agent's own dry run.
 #include <chrono>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/file.h"
-#include "lab/world.h"
+#include "host_test.h"
 #include "testbed/eventually.h"
 #include "testbed/process.h"
 #include "testbed/temp_folder.h"
@@ -20,47 +17,13 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr std::string_view kShop =
-    "kind: IPRule\nmetadata: {name: public}\nspec: {cidrs: [203.0.113.0/24], table: 100, priority: 1000}\n"
-    "---\nkind: Service\nmetadata: {name: frontend, namespace: shop}\n"
-    "spec: {type: LoadBalancer, clusterIPs: [10.96.23.17]}\n"
-    "status: {loadBalancer: {ingress: [{ip: 203.0.113.45}]}}\n";
-
-class HostCommands : public testing::Test {
+class HostCommands : public HostTest {
  protected:
-  void SetUp() override {
-    auto world = lab::World::make();
-    ASSERT_TRUE(world) << world.error().message();
-    world_.emplace(*std::move(world));
-    auto host = world_->add_host("router");
-    ASSERT_TRUE(host) << host.error().message();
-    host_ = *host;
-    ASSERT_TRUE(base::write_file(manifests_ / "shop.yaml", kShop));
-  }
-
-  testbed::Finished run(std::vector<std::string> arguments) {
-    const auto done = testbed::run({.arguments = std::move(arguments), .network = host_->network()}, 30s);
-    EXPECT_TRUE(done) << done.error().message();
-    return done.value_or(testbed::Finished());
-  }
-  testbed::Finished ask(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), IPRULECTL);
-    return run(std::move(arguments));
-  }
-  testbed::Finished agent(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {IPRULE_AGENT, "standalone"});
-    arguments.push_back(manifests_.path().native());
-    return run(std::move(arguments));
-  }
-
-  std::optional<lab::World> world_;
-  lab::Host* host_ = nullptr;
-  testbed::TempFolder manifests_;
   testbed::TempFolder status_;
 };
 
 TEST_F(HostCommands, plan_shows_the_kernels_lines_and_diff_is_empty_once_they_are_there) {
-  const auto plan = ask({"plan", "-f", manifests_.path().native(), "--node", "router"});
+  const auto plan = ask({"plan", "-f", folder(), "--node", "router"});
   EXPECT_EQ(plan.exit.code, 1) << plan.errors;
   EXPECT_EQ(plan.output,
             "router, as its kernel is now\n"
@@ -69,21 +32,19 @@ TEST_F(HostCommands, plan_shows_the_kernels_lines_and_diff_is_empty_once_they_ar
   EXPECT_THAT(run({"ip", "rule"}).output, Not(HasSubstr("proto 183"))) << "nothing was written";
 
   ASSERT_TRUE(agent({"--once"}).exit.ok());
-  const auto diff = ask({"diff", manifests_.path().native()});
+  const auto diff = ask({"diff", folder()});
   EXPECT_EQ(diff.exit.code, 0) << diff.output << diff.errors;
   EXPECT_THAT(diff.output, HasSubstr("Diff: 0 to add, 0 to change, 0 to delete\n"));
 
   ASSERT_TRUE(run({"ip", "rule", "del", "priority", "1000"}).exit.ok());
-  EXPECT_EQ(ask({"diff", manifests_.path().native()}).exit.code, 1) << "somebody removed it";
+  EXPECT_EQ(ask({"diff", folder()}).exit.code, 1) << "somebody removed it";
 }
 
 TEST_F(HostCommands, a_reply_is_planned_with_its_nft_table) {
-  ASSERT_TRUE(
-      base::write_file(manifests_ / "shop.yaml",
-                       "kind: IPRule\nmetadata: {name: public}\n"
-                       "spec: {cidrs: [203.0.113.0/24], table: 100, priority: 1000, source: {modes: [Reply]}}\n" +
-                           std::string(kShop.substr(kShop.find("---")))));
-  const auto plan = ask({"plan", "-f", manifests_.path().native()});
+  write("rule.yaml",
+        "kind: IPRule\nmetadata: {name: public}\n"
+        "spec: {cidrs: [203.0.113.0/24], table: 100, priority: 1000, source: {modes: [Reply]}}\n");
+  const auto plan = ask({"plan", "-f", folder()});
   EXPECT_EQ(plan.exit.code, 1) << plan.errors;
   EXPECT_THAT(plan.output, HasSubstr("+ IPv4 rule 1000: from all fwmark 0x100/0x3f00 lookup 100 proto 183\n"));
   EXPECT_THAT(plan.output, HasSubstr("203.0.113.45"));
@@ -91,14 +52,14 @@ TEST_F(HostCommands, a_reply_is_planned_with_its_nft_table) {
 
 TEST_F(HostCommands, plan_works_from_dumps_of_another_host) {
   testbed::TempFolder dumps;
-  const auto missing = ask({"plan", "-f", manifests_.path().native(), "--state", dumps.path().native()});
+  const auto missing = ask({"plan", "-f", folder(), "--state", dumps.path().native()});
   EXPECT_EQ(missing.exit.code, 2);
   EXPECT_THAT(missing.errors, HasSubstr("neither rule.json nor rule6.json"));
 
   ASSERT_TRUE(base::write_file(dumps / "rule.json",
                                R"([{"priority":1000,"src":"10.96.23.18","table":"100","protocol":"183"},
                                    {"priority":1000,"src":"10.96.23.17","table":"200","protocol":"static"}])"));
-  const auto plan = ask({"plan", "-f", manifests_.path().native(), "--state", dumps.path().native()});
+  const auto plan = ask({"plan", "-f", folder(), "--state", dumps.path().native()});
   EXPECT_EQ(plan.exit.code, 1) << plan.errors;
   EXPECT_THAT(plan.output, HasSubstr("  + IPv4 rule 1000: from 10.96.23.17 lookup 100 proto 183\n"
                                      "  - IPv4 rule 1000: from 10.96.23.18 lookup 100 proto 183\n"));
@@ -117,9 +78,7 @@ TEST_F(HostCommands, status_tells_what_the_standalone_agent_says_of_itself) {
   EXPECT_EQ(none.exit.code, 3);
   EXPECT_THAT(none.errors, HasSubstr("status.json"));
 
-  auto started = host_->start({.arguments = {IPRULE_AGENT, "standalone", "--status-directory", status_.path().native(),
-                                             manifests_.path().native()}});
-  ASSERT_TRUE(started) << started.error().message();
+  start_agent({"--status-directory", status_.path().native()});
   const auto ask_status = [&] {
     return ask({"status", "--standalone", "--status-directory", status_.path().native()});
   };

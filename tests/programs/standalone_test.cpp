@@ -1,7 +1,6 @@
 // `iprule-agent standalone`: a folder of manifests on one host, without Kubernetes.
 #include <chrono>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,11 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/file.h"
-#include "lab/world.h"
+#include "host_test.h"
 #include "testbed/eventually.h"
 #include "testbed/process.h"
-#include "testbed/temp_folder.h"
 
 namespace {
 
@@ -30,64 +27,23 @@ std::string rule_manifest(int table) {
       table);
 }
 
-constexpr std::string_view kService =
-    "kind: Service\nmetadata: {name: frontend, namespace: shop}\n"
-    "spec: {type: LoadBalancer, clusterIPs: [10.96.23.17]}\n"
-    "status: {loadBalancer: {ingress: [{ip: 203.0.113.45}]}}\n";
-
-class Standalone : public testing::Test {
+class Standalone : public HostTest {
  protected:
-  void SetUp() override {
-    auto world = lab::World::make();
-    ASSERT_TRUE(world) << world.error().message();
-    world_.emplace(*std::move(world));
-    auto host = world_->add_host("router");
-    ASSERT_TRUE(host) << host.error().message();
-    host_ = *host;
-    write("rule.yaml", rule_manifest(100));
-    write("service.yaml", kService);
-  }
-
-  // As a careful writer does it: the file appears whole.
-  void write(const std::string& name, std::string_view text) {
-    ASSERT_TRUE(base::write_file(folder_ / ("." + name), text));
-    std::filesystem::rename(folder_ / ("." + name), folder_ / name);
-  }
-
-  testbed::Process& start(const std::vector<std::string>& flags = {}) {
-    std::vector<std::string> arguments = {IPRULE_AGENT, "standalone"};
-    arguments.insert(arguments.end(), flags.begin(), flags.end());
-    arguments.push_back(folder_.path().native());
-    auto started = host_->start({.arguments = std::move(arguments)});
-    EXPECT_TRUE(started) << started.error().message();
-    return **started;
-  }
-
-  std::string rules() {
-    const auto done = testbed::run({.arguments = {"ip", "rule"}, .network = host_->network()}, 10s);
-    EXPECT_TRUE(done && done->exit.ok());
-    return done ? done->output : "";
-  }
-
   testing::AssertionResult rule_looks_up(int table) {
     return eventually(fmt::format("the rule to table {} is there", table), kBound,
                       [&] { return rules().contains(fmt::format("from 10.96.23.17 lookup {} proto 183", table)); });
   }
-
-  std::optional<lab::World> world_;
-  lab::Host* host_ = nullptr;
-  testbed::TempFolder folder_;
 };
 
 TEST_F(Standalone, once_applies_and_ends) {
-  auto ended = start({"--once"}).wait_exit(kBound);
+  auto ended = start_agent({"--once"}).wait_exit(kBound);
   ASSERT_TRUE(ended) << ended.error().message();
   EXPECT_TRUE(ended->ok()) << ended->text();
   EXPECT_THAT(rules(), HasSubstr("1000:\tfrom 10.96.23.17 lookup 100 proto 183"));
 }
 
 TEST_F(Standalone, a_changed_file_changes_the_rule_and_leaves_one) {
-  start();
+  start_agent();
   ASSERT_TRUE(rule_looks_up(100));
   write("rule.yaml", rule_manifest(200));
   ASSERT_TRUE(rule_looks_up(200));
@@ -95,7 +51,7 @@ TEST_F(Standalone, a_changed_file_changes_the_rule_and_leaves_one) {
 }
 
 TEST_F(Standalone, a_broken_file_is_named_and_the_last_good_set_stays) {
-  testbed::Process& agent = start();
+  testbed::Process& agent = start_agent();
   ASSERT_TRUE(rule_looks_up(100));
   write("service.yaml", "kind: Service\nmetadata: {name: frontend\n");
   ASSERT_TRUE(eventually("the file is named", kBound, [&] { return agent.errors().contains("service.yaml"); }));
@@ -106,21 +62,18 @@ TEST_F(Standalone, a_broken_file_is_named_and_the_last_good_set_stays) {
 }
 
 TEST_F(Standalone, a_removed_manifest_removes_its_rule) {
-  start();
+  start_agent();
   ASSERT_TRUE(rule_looks_up(100));
-  std::filesystem::remove(folder_ / "service.yaml");
+  std::filesystem::remove(manifests_ / "service.yaml");
   EXPECT_TRUE(eventually("the rule is gone", kBound, [&] { return !rules().contains("proto 183"); }));
 }
 
 TEST_F(Standalone, D22_cleanup_removes_all_of_ours_and_nothing_else) {
-  const auto ip = [&](std::vector<std::string> arguments) {
-    const auto done = testbed::run({.arguments = std::move(arguments), .network = host_->network()}, 10s);
-    EXPECT_TRUE(done && done->exit.ok());
-  };
+  const auto ip = [&](std::vector<std::string> arguments) { EXPECT_TRUE(run(std::move(arguments)).exit.ok()); };
   ip({"ip", "rule", "add", "from", "10.96.23.17", "lookup", "100", "priority",
       "1000"});  // Somebody else's, and a twin.
   const std::string before = rules();
-  ASSERT_TRUE(start({"--once"}).wait_exit(kBound));
+  ASSERT_TRUE(start_agent({"--once"}).wait_exit(kBound));
   ASSERT_NE(rules(), before);
   ip({IPRULE_AGENT, "cleanup"});
   EXPECT_EQ(rules(), before);
@@ -128,7 +81,7 @@ TEST_F(Standalone, D22_cleanup_removes_all_of_ours_and_nothing_else) {
 }
 
 TEST_F(Standalone, stopping_changes_nothing) {
-  testbed::Process& agent = start();
+  testbed::Process& agent = start_agent();
   ASSERT_TRUE(rule_looks_up(100));
   const std::string before = rules();
   agent.signal(SIGTERM);
