@@ -22,6 +22,7 @@
 #include "cli/import.h"
 #include "cli/lab.h"
 #include "cli/plan_host.h"
+#include "cli/progress.h"
 #include "cli/standalone_page.h"
 #include "cli/status.h"
 #include "cli/version.h"
@@ -37,15 +38,18 @@ std::string host_name() {
   return name.substr(0, name.find('\0'));
 }
 
-int run_lab(char** argv, const std::string& scenario) {
+int run_lab(char** argv, cli::LabOptions options, const Common& common) {
   // First of all, before there is any thread: from here on nothing can reach the machine's own network.
   if (const auto entered = lab::enter_sandbox(argv); !entered) return complain(entered.error());
-  const auto beside = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  const auto show = [](std::string_view text) {
-    fmt::print("{}", text);
+  options.agent = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "iprule-agent";
+  const auto terminal = cli::Terminal::of(STDOUT_FILENO, common.colour, cli::TerminalEnvironment::of_process());
+  const auto print = [&](const cli::Page& page) {
+    fmt::print("{}", page.render(terminal));
     std::fflush(stdout);
   };
-  const auto right = cli::show_lab({.agent = beside / "iprule-agent", .scenario = scenario}, show);
+  cli::Progress progress(STDERR_FILENO);
+  const auto right = cli::show_lab(options, {.print = print, .progress = progress});
+  progress.clear();
   if (!right) return complain(right.error());
   return static_cast<int>(*right ? cli::ExitCode::fine : cli::ExitCode::attention);
 }
@@ -55,20 +59,34 @@ int list_scenarios() {
   return 0;
 }
 
-Command lab_command(CLI::App& app, char** argv) {
+std::vector<std::string> scenario_names() {
+  std::vector<std::string> names;
+  for (const cli::LabScenario& scenario : cli::lab_scenarios()) names.push_back(scenario.name);
+  return names;
+}
+
+Command lab_command(CLI::App& app, const Common& common, char** argv) {
   auto* word = app.add_subcommand(
       "lab", "Show which uplink replies take, with real packets in a small world of network namespaces");
   struct Flags {
-    std::string scenario;
+    cli::LabOptions lab;
     bool list = false;
   };
   const auto flags = std::make_shared<Flags>();
-  std::vector<std::string> names;
-  for (const cli::LabScenario& scenario : cli::lab_scenarios()) names.push_back(scenario.name);
-  word->add_option("--scenario", flags->scenario, "Only this one")->check(CLI::IsMember(names));
+  const auto names = scenario_names();
+  const auto hosts = cli::lab_hosts();
+  word->add_option("--scenario", flags->lab.scenario, "Only this one")
+      ->check(CLI::IsMember(names))
+      ->type_name(CLI::detail::join(names, "|"));
   word->add_flag("--list", flags->list, "List the scenarios");
+  word->add_flag("--keep", flags->lab.keep, "Keep the world at the end, until Ctrl-C, and say how to get in");
+  word->add_option("--shell", flags->lab.shell, "Open a shell on this machine of the world at the end")
+      ->check(CLI::IsMember(hosts))
+      ->type_name(CLI::detail::join(hosts, "|"));
+  word->add_option("--pcap", flags->lab.captures, "Folder to write what both gateways see into, for tcpdump")
+      ->type_name("FOLDER");
   return {.word = word,
-          .run = [argv, flags] { return flags->list ? list_scenarios() : run_lab(argv, flags->scenario); }};
+          .run = [argv, flags, &common] { return flags->list ? list_scenarios() : run_lab(argv, flags->lab, common); }};
 }
 
 Command status_command(CLI::App& app, Common& common) {
@@ -220,9 +238,9 @@ Command completion_command(CLI::App& app) {
 
 std::vector<Command> add_commands(CLI::App& app, Common& common, char** argv) {
   return {
-      status_command(app, common),  plan_command(app, common),   diff_command(app, common),
-      explain_command(app, common), doctor_command(app, common), analyze_command(app, common),
-      import_command(app, common),  lab_command(app, argv),      version_command(app, common),
+      status_command(app, common),  plan_command(app, common),      diff_command(app, common),
+      explain_command(app, common), doctor_command(app, common),    analyze_command(app, common),
+      import_command(app, common),  lab_command(app, common, argv), version_command(app, common),
       completion_command(app),
   };
 }

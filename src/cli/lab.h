@@ -3,16 +3,20 @@
 #include <filesystem>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "cli/page.h"
+#include "cli/progress.h"
 
 namespace cli {
 
 struct LabOptions {
-  std::filesystem::path agent;  // The iprule-agent program that is shown.
-  std::string scenario = {};    // One of lab_scenarios(); empty: all of them, one after the other.
+  std::filesystem::path agent;          // The iprule-agent program that is shown.
+  std::string scenario = {};            // One of lab_scenarios(); empty: all of them, one after the other.
+  std::filesystem::path captures = {};  // Folder to write what both gateways see into; empty: nowhere.
+  std::string shell = {};               // One of lab_hosts() to open a shell on at the end; empty: none.
+  bool keep = false;                    // The world stays until we are interrupted.
 };
 
 struct LabScenario {
@@ -20,9 +24,16 @@ struct LabScenario {
   std::string what;
 };
 const std::vector<LabScenario>& lab_scenarios();
+std::vector<std::string> lab_hosts();
 
-// Builds the example world inside the sandbox, sends real requests while the real agent holds an IPRule and others
+// Where a lab is shown: what is known, as soon as it is, and how far the rest has come.
+struct LabScreen {
+  std::function<void(const Page&)> print;
+  Progress& progress;
+};
+
+// Builds the example world inside the sandbox, sends real requests while the real agents hold an IPRule and others
 // interfere, and prints what was counted at the gateways. True when every reply took the uplink it should.
-base::Result<bool> show_lab(const LabOptions& options, const std::function<void(std::string_view)>& print);
+base::Result<bool> show_lab(const LabOptions& options, const LabScreen& screen);
 
 }  // namespace cli

@@ -1,5 +1,6 @@
 #include "cli/lab_node.h"
 
+#include <algorithm>
 #include <thread>
 
 #include <fmt/format.h>
@@ -13,7 +14,15 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-constexpr auto kPatience = 30s;
+constexpr auto kPatience = 120s;  // A machine may be slow, or busy with something else.
+
+// The end of what a program said, from the start of a line.
+std::string last_words(const std::string& all) {
+  constexpr std::size_t kEnough = 600;
+  if (all.size() <= kEnough) return all;
+  const auto line = all.find('\n', all.size() - kEnough);
+  return line == std::string::npos ? all : all.substr(line + 1);
+}
 
 }  // namespace
 
@@ -41,15 +50,18 @@ base::Result<std::chrono::milliseconds> LabNode::wait_until(std::string_view wha
   const auto look = [&]() -> base::Status {
     auto engine = TRY(kernel::Engine::open({}, kernel::Engine::Reach::steering));
     while (true) {
+      const auto look_begun = steady_clock::now();
       const auto seen = TRY(engine.observe({}));
       if (fact(state::state_of(seen))) return {};
-      const bool running = agent_ != nullptr && agent_->running();
+      const bool running = runs_agent();
       if (!running || steady_clock::now() - begun > kPatience) {
-        return base::fail(running ? base::Fault::timeout : base::Fault::unavailable,
-                          fmt::format("{}: not seen on {}; its agent said: {}", what, node_.name,
-                                      agent_ != nullptr ? agent_->errors() : "nothing, for it does not run"));
+        return base::fail(
+            running ? base::Fault::timeout : base::Fault::unavailable,
+            fmt::format("{}: not seen on {}; its agent said: {}", what, node_.name,
+                        agent_ != nullptr ? last_words(agent_->errors()) : "nothing, for it does not run"));
       }
-      std::this_thread::sleep_for(1ms);  // Between two looks at the kernel; the fact above ends the wait.
+      // Looking must not keep the agent from its work: at most half of the time.
+      std::this_thread::sleep_for(std::max<steady_clock::duration>(1ms, steady_clock::now() - look_begun));
     }
   };
   TRY(node_.host->within(look));

@@ -24,6 +24,7 @@ class LabNode {
   base::Status write_manifests(std::string_view text);
   base::Status start_agent();
   void kill_agent();
+  bool runs_agent() { return agent_ != nullptr && agent_->running(); }
 
   // Waits until the kernel is so, by its own word; how long it took. An error with the agent's last words if it never
   // is.

@@ -1,6 +1,8 @@
 #include "lab/demonstration.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -8,6 +10,7 @@ namespace lab {
 namespace {
 
 constexpr int kRequests = 20;
+constexpr int kWidth = 32;  // Of the first column.
 
 std::string format(const UplinkCount& count) {
   std::string out;
@@ -31,12 +34,15 @@ Tally sum(const Tally& one, const Tally& other) {
           .answered = one.answered + other.answered};
 }
 
-// What both families say alike is said once.
-std::vector<Row> rows_of(const std::string& what, const std::string& note, const Tally& v4, const Tally& v6) {
-  const Row first{.what = what + ", IPv4", .tally = v4, .note = note};
-  const Row second{.what = what + ", IPv6", .tally = v6, .note = note};
-  if (first.verdict() != second.verdict()) return {first, second};
-  return {{.what = what, .tally = sum(v4, v6), .note = note}};
+// One row for all of them, if they agree.
+std::optional<Row> common_row(const std::string& what, const std::string& note, const std::vector<Report>& reports) {
+  std::optional<Row> all;
+  for (const Report& report : reports) {
+    const Row row{.what = what, .tally = report.tally, .note = note};
+    if (all && all->verdict() != row.verdict()) return {};
+    all = Row{.what = what, .tally = all ? sum(all->tally, row.tally) : row.tally, .note = note};
+  }
+  return all;
 }
 
 bool fits(const Row& row, Act::Expect expect) {
@@ -65,14 +71,37 @@ std::string Row::verdict() const {
   return note.empty() ? out : fmt::format("{}: {}", out, note);
 }
 
-std::string format_table(const std::vector<Row>& rows) {
-  std::size_t width = 32;
-  for (const Row& row : rows) width = std::max(width, row.what.size() + 2);
-  std::string out = fmt::format("  {:{}}{:15}{:18}{}\n", "", width, "requests in", "replies out", "verdict");
-  for (const Row& row : rows) {
-    out += fmt::format("  {:{}}{:15}{:18}{}\n", row.what, width, format(row.tally.requests_in),
-                       format(row.tally.replies_out), row.verdict());
+std::vector<Row> rows_of(const std::string& what, const std::string& note, const std::vector<Report>& reports) {
+  if (auto all = common_row(what, note, reports)) return {*std::move(all)};
+  std::map<std::string, std::vector<Report>> by_node;
+  for (const Report& report : reports) by_node[report.node].push_back(report);
+  std::vector<Row> rows;
+  for (const auto& [node, own] : by_node) {
+    const std::string here = by_node.size() > 1 ? fmt::format("{}, {}", what, node) : what;
+    if (auto both = common_row(here, note, own)) {
+      rows.push_back(*std::move(both));
+      continue;
+    }
+    for (const Report& report : own) {
+      rows.push_back(
+          {.what = fmt::format("{}, {}", here, net::text(report.family)), .tally = report.tally, .note = note});
+    }
   }
+  return rows;
+}
+
+std::string table_head() {
+  return fmt::format("  {:{}}{:15}{:18}{}\n", "", kWidth, "requests in", "replies out", "verdict");
+}
+
+std::string table_counts(const Row& row) {
+  return fmt::format("  {:{}}{:15}{:18}", row.what, kWidth, format(row.tally.requests_in),
+                     format(row.tally.replies_out));
+}
+
+std::string format_table(const std::vector<Row>& rows) {
+  std::string out = table_head();
+  for (const Row& row : rows) out += table_counts(row) + row.verdict() + "\n";
   return out;
 }
 
@@ -82,16 +111,18 @@ base::Result<Demonstration> demonstrate(Scene& scene, const std::vector<Act>& ac
   for (const Act& act : acts) {
     std::string note;
     if (act.prepare) note = TRY(base::within(act.what, act.prepare(scene)));
+    std::vector<Report> reports;
     for (const SceneNode& node : scene.nodes()) {
-      const AddressPair& target = act.target == Act::Target::vip ? node.vip : node.service;
-      const Tally v4 = TRY(scene.open_connections(node, target[0], kRequests));
-      const Tally v6 = TRY(scene.open_connections(node, target[1], kRequests));
-      const std::string what = scene.nodes().size() > 1 ? fmt::format("{}, {}", act.what, node.name) : act.what;
-      for (Row& row : rows_of(what, note, v4, v6)) {
-        shown.as_expected &= fits(row, act.expect);
-        if (seen) seen(row);
-        shown.rows.push_back(std::move(row));
+      for (const net::Address& target : act.target == Act::Target::vip ? node.vip : node.service) {
+        reports.push_back({.node = node.name,
+                           .family = target.family(),
+                           .tally = TRY(scene.open_connections(node, target, kRequests))});
       }
+    }
+    for (Row& row : rows_of(act.what, note, reports)) {
+      shown.as_expected &= fits(row, act.expect);
+      if (seen) seen(row);
+      shown.rows.push_back(std::move(row));
     }
   }
   return shown;

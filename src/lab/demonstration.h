@@ -11,7 +11,7 @@ namespace lab {
 
 // One line of the lab's table: how requests came in and replies left, and what to think of it.
 struct Row {
-  std::string what;  // "no rule"; with the family where the other one says something else.
+  std::string what;  // "no rule"; with node and family where others say something else.
   Tally tally;
   std::string note = {};  // Said behind the verdict: "the source is the pod's address".
 
@@ -20,9 +20,11 @@ struct Row {
   std::string verdict() const;  // "right", "wrong uplink", "wrong uplink (3 of 20)", "no reply"; with the note.
 };
 
-// The table with its head, one line per row:
+// The table, piece by piece, so that each line can be shown when it is known:
 //                                     requests in    replies out       verdict
 //   no rule                           eth1 40        eth0 40           wrong uplink
+std::string table_head();
+std::string table_counts(const Row& row);  // All of the line but the verdict.
 std::string format_table(const std::vector<Row>& rows);
 
 // One act of a show: something is done to the scene, then connections are opened to every node, in both families.
@@ -36,6 +38,17 @@ struct Act {
   std::function<base::Result<std::string>(Scene&)> prepare = {};
   Target target = Target::service;  // Which of a Service's addresses the client asks for.
 };
+
+// What one node said of one family.
+struct Report {
+  std::string node;
+  net::Family family = net::Family::v4;
+  Tally tally;
+};
+
+// What all say alike is said once: one row for all nodes and families, else one for each node that differs in nothing
+// but the family, else one for each report.
+std::vector<Row> rows_of(const std::string& what, const std::string& note, const std::vector<Report>& reports);
 
 struct Demonstration {
   std::vector<Row> rows;

@@ -28,12 +28,13 @@
 namespace lab {
 namespace {
 
-// Tells the re-executed program that it is the sandbox's init, and where to report. A stray variable of this name
-// cannot lead anybody astray: only the first process of a process namespace heeds it.
+// Tells the re-executed program that it is the sandbox's init, where to report, and who called. A stray variable of
+// this name cannot lead anybody astray: only the first process of a process namespace heeds it.
 constexpr const char* kMarker = "IPRULE_SANDBOX_REPORT";
 constexpr const char* kTemporary = "/run/tmp";
 
 bool entered = false;
+pid_t caller = 0;
 
 struct Pipe {
   base::Fd read_end;
@@ -165,7 +166,8 @@ bool has_ended(const base::Fd& process) {
 base::Result<pid_t> start_init(char** argv, int flags, Pipe& pipe, const sigset_t& mask) {
   const uid_t user = ::geteuid();
   const gid_t group = ::getegid();
-  const base::Fd caller(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+  const pid_t own = ::getpid();
+  const base::Fd parent(static_cast<int>(::syscall(SYS_pidfd_open, own, 0)));
   // The system call itself: fork() cannot make namespaces, and unshare() refuses a user namespace where a sanitizer
   // has started its own thread.
   const long pid = ::syscall(SYS_clone, flags | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
@@ -173,14 +175,15 @@ base::Result<pid_t> start_init(char** argv, int flags, Pipe& pipe, const sigset_
   if (pid > 0) return static_cast<pid_t>(pid);
 
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (has_ended(caller)) ::_exit(EXIT_FAILURE);  // Before the line above, so its signal never comes.
+  if (has_ended(parent)) ::_exit(EXIT_FAILURE);  // Before the line above, so its signal never comes.
   if ((flags & CLONE_NEWUSER) != 0 && !map_user(user, group)) {
     report(pipe.write_end, encode_error(base::fail_errno("map the user", errno).error()));
     ::_exit(EXIT_FAILURE);
   }
   sigprocmask(SIG_SETMASK, &mask, nullptr);
   ::fcntl(pipe.write_end.get(), F_SETFD, 0);
-  ::setenv(kMarker, std::to_string(pipe.write_end.get()).c_str(), 1);  // NOLINT(concurrency-mt-unsafe): one thread.
+  ::setenv(kMarker, fmt::format("{} {}", pipe.write_end.get(), own).c_str(),
+           1);  // NOLINT(concurrency-mt-unsafe): one thread.
   ::execv("/proc/self/exe", argv);
   report(pipe.write_end, encode_error(base::fail_errno("start again", errno).error()));
   ::_exit(EXIT_FAILURE);
@@ -210,7 +213,9 @@ base::Error run_outside(char** argv, int flags) {
 std::optional<base::Fd> report_of_init() {
   const char* marker = std::getenv(kMarker);  // NOLINT(concurrency-mt-unsafe): before any thread.
   if (marker == nullptr || ::getpid() != 1) return {};
-  base::Fd pipe(std::atoi(marker));
+  char* rest = nullptr;
+  base::Fd pipe(static_cast<int>(std::strtol(marker, &rest, 10)));
+  caller = static_cast<pid_t>(std::strtol(rest, nullptr, 10));
   ::unsetenv(kMarker);  // NOLINT(concurrency-mt-unsafe): before any thread.
   ::fcntl(pipe.get(), F_SETFD, FD_CLOEXEC);
   return pipe;
@@ -233,6 +238,10 @@ base::Status enter_sandbox(char** argv) {
 
 bool in_sandbox() {
   return entered;
+}
+
+pid_t sandbox_caller() {
+  return caller;
 }
 
 }  // namespace lab

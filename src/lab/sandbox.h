@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include "base/result.h"
 
 namespace lab {
@@ -18,5 +20,9 @@ base::Status enter_sandbox(char** argv);
 
 // Whether this process is a sandbox's payload.
 bool in_sandbox();
+
+// For the payload: the process that called, as those outside know it. Its only child is the sandbox's init, whose
+// namespaces are the sandbox. 0 outside.
+pid_t sandbox_caller();
 
 }  // namespace lab

@@ -11,6 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kPatience = 5s;  // For an answer, before it counts as lost.
+constexpr auto kPause = 5ms;    // Between two rounds: what is watched needs the machine, too.
 
 }  // namespace
 
@@ -42,6 +43,7 @@ void Traffic::run(const std::stop_token& stop) {
     talk();
     status_ = count(eth0_, tally_.requests_in.eth0, tally_.replies_out.eth0);
     if (status_) status_ = count(eth1_, tally_.requests_in.eth1, tally_.replies_out.eth1);
+    std::this_thread::sleep_for(kPause);
   }
 }
 

@@ -47,4 +47,11 @@ base::Status World::plug(Host& host, std::string_view link, Host& switch_host, s
   return attach(switch_host.rtnl(), port, switch_name);
 }
 
+Host* World::find(std::string_view name) {
+  for (const auto& host : hosts_) {
+    if (host->name() == name) return host.get();
+  }
+  return nullptr;
+}
+
 }  // namespace lab

@@ -32,6 +32,7 @@ class World {
   base::Status plug(Host& host, std::string_view link, Host& switch_host, std::string_view port,
                     std::string_view switch_name);
 
+  Host* find(std::string_view name);  // nullptr: there is none.
   std::size_t host_count() const { return hosts_.size(); }
 
  private:

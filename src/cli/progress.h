@@ -1,0 +1,33 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cli {
+
+// A line of a terminal that tells how far something has come, shown only once that takes longer than a moment. It never
+// wraps, and clear() leaves nothing of it. Where there is no terminal nothing is ever shown.
+class Progress {
+ public:
+  explicit Progress(int descriptor);
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void step(std::string_view what, std::size_t done, std::size_t total);  // "[####------] nodes 412/1000"
+  void clear();
+
+ private:
+  int descriptor_;
+  bool is_terminal_;
+  bool visible_ = false;
+  std::optional<std::chrono::steady_clock::time_point> begun_;
+};
+
+// The line, not wider than `columns`.
+std::string progress_line(std::string_view what, std::size_t done, std::size_t total, std::size_t columns);
+
+}  // namespace cli
