@@ -9,7 +9,13 @@ namespace kernel {
 base::Result<EventSocket> EventSocket::open(Bus bus, std::span<const int> groups, std::size_t buffer) {
   Endpoint endpoint = TRY(Endpoint::open(bus));
   // FORCE goes beyond the system's limit and needs CAP_NET_ADMIN, which whoever changes rules has.
-  if (buffer != 0) TRY(endpoint.set_option(SOL_SOCKET, SO_RCVBUFFORCE, static_cast<int>(buffer)));
+  if (buffer != 0) {
+    const auto size = static_cast<int>(buffer);
+    const base::Status forced = endpoint.set_option(SOL_SOCKET, SO_RCVBUFFORCE, size);
+    // Root of a user namespace may not go beyond the machine's limit; an overrun only means to read all again.
+    if (!forced && forced.error().errno_value() != EPERM) return std::unexpected(forced.error());
+    if (!forced) TRY(endpoint.set_option(SOL_SOCKET, SO_RCVBUF, size));
+  }
   for (const int group : groups) TRY(endpoint.set_option(SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, group));
   return EventSocket(std::move(endpoint));
 }
