@@ -1,0 +1,72 @@
+#include "document.h"
+
+#include <array>
+#include <regex>
+#include <utility>
+
+namespace {
+
+std::string_view take_line(std::string_view& rest) {
+  const auto end = rest.find('\n');
+  const std::string_view line = rest.substr(0, end);
+  rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  return line;
+}
+
+}  // namespace
+
+Document Document::parse(std::string_view page) {
+  Document out;
+  out.pieces_.push_back({});
+  std::string_view fence;
+  while (!page.empty()) {
+    const std::string_view line = take_line(page);
+    if (line.starts_with("```")) {
+      fence = fence.empty() ? line : "";
+      out.pieces_.push_back({.kind = Piece::Kind::text, .head = "", .body = std::string(line) + "\n"});
+    } else if (fence == "```yaml" && line.starts_with("# ") && out.pieces_.back().body == "```yaml\n") {
+      out.pieces_.push_back({.kind = Piece::Kind::file, .head = std::string(line.substr(2)), .body = ""});
+    } else if (fence == "```console" && line.starts_with("$ ")) {
+      out.pieces_.push_back({.kind = Piece::Kind::command, .head = std::string(line.substr(2)), .body = ""});
+    } else {
+      out.pieces_.back().body += std::string(line) + "\n";
+    }
+  }
+  return out;
+}
+
+std::string Document::text() const {
+  std::string out;
+  for (const Piece& piece : pieces_) {
+    if (piece.kind == Piece::Kind::file) out += "# " + piece.head + "\n";
+    if (piece.kind == Piece::Kind::command) out += "$ " + piece.head + "\n";
+    out += piece.body;
+  }
+  return out;
+}
+
+bool tells_truly(const std::string& shown, const std::string& printed) {
+  constexpr std::string_view kGap = "...\n";
+  const std::string whole = masked(printed);
+  std::string rest = masked(shown);
+  std::size_t from = 0;
+  for (auto gap = rest.find(kGap); gap != std::string::npos; gap = rest.find(kGap)) {
+    const auto found = whole.find(rest.substr(0, gap), from);
+    if (found == std::string::npos || (from == 0 && found != 0)) return false;
+    from = found + gap;
+    rest.erase(0, gap + kGap.size());
+  }
+  return from == 0 ? whole == rest : whole.size() - from >= rest.size() && whole.ends_with(rest);
+}
+
+std::string masked(std::string text) {
+  static const std::array<std::pair<std::regex, const char*>, 5> kVolatile = {{
+      {std::regex(R"(\b\d+(\.\d+)? (ms|s)\b)"), "N s"},
+      {std::regex(R"(\beth1 \d{4,}\b)"), "eth1 N"},
+      {std::regex(R"(kernel \d+\.\d+\S*)"), "kernel N"},
+      {std::regex(R"(\d+ rules, (\d+) ours)"), "N rules, $1 ours"},
+      {std::regex(R"( +)"), " "},
+  }};
+  for (const auto& [pattern, stand_in] : kVolatile) text = std::regex_replace(text, pattern, stand_in);
+  return text;
+}

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+// A page of the documentation whose fenced blocks are tried out:
+//
+//   ```yaml                  a file, named by a comment in the first line: `# public-eu.yaml`
+//   ```console               commands after `$ `, each followed by what it prints; a line `...` for what is left out
+//
+// Other blocks are for reading.
+class Document {
+ public:
+  struct Piece {
+    enum class Kind { text, file, command };
+    Kind kind = Kind::text;
+    std::string head;  // Of a file its name, of a command what is typed.
+    std::string body;  // The text; the file; what the command prints.
+  };
+
+  static Document parse(std::string_view page);
+
+  std::vector<Piece>& pieces() { return pieces_; }
+  std::string text() const;  // The page again.
+
+ private:
+  std::vector<Piece> pieces_;
+};
+
+// Whether a page that shows `shown` is right about a command that printed `printed`.
+bool tells_truly(const std::string& shown, const std::string& printed);
+
+// Without what differs from run to run: durations, packet counts of a stretch of time, versions of kernels, and how far
+// columns are apart.
+std::string masked(std::string text);
