@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "agent/manifests.h"
+#include "agent/node_settings.h"
 #include "api/published_config.h"
 #include "base/log.h"
 
@@ -26,12 +27,13 @@ std::optional<Wanted> FolderSource::latest(const Sight& sight) {
   }
   if (manifests) {
     last_good_ = publish(*manifests);
+    settings_ = settings_of(*manifests, node_);
     rules_ = rules_of(*manifests);
   }
   if (!last_good_ || sight.kernel == nullptr) return std::nullopt;
   std::vector<const api::PublishedConfig*> pointers;
   for (const api::PublishedConfig& config : *last_good_) pointers.push_back(&config);
-  return compiler_.compile(pointers, {}, true, sight);
+  return compiler_.compile(pointers, settings_, true, sight);
 }
 
 }  // namespace agent

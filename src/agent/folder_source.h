@@ -32,12 +32,14 @@ class FolderSource {
 
  private:
   FolderSource(std::filesystem::path folder, std::string node)
-      : folder_(std::move(folder)), compiler_(std::move(node)) {}
+      : folder_(std::move(folder)), node_(std::move(node)), compiler_(node_) {}
 
   std::filesystem::path folder_;
+  std::string node_;
   NodeCompiler compiler_;
   std::unique_ptr<FolderWatch> watch_;
   std::optional<std::vector<api::PublishedConfig>> last_good_;
+  NodeSettings settings_;  // Of the last good set, as all that follows.
   std::vector<StandaloneStatus::Rule> rules_;
   std::string trouble_;
 };

@@ -39,7 +39,9 @@ base::Status add_object(Manifests& manifests, const json::Value& object) {
     return add(manifests.rules, TRY(api::decode_iprule(object)), kind);
   }
   if (kind == "Service") return add(manifests.services, TRY(api::decode_service(object)), kind);
-  return object["kind"].fail(fmt::format("\"{}\" is not read here; use IPRule or Service", kind));
+  if (kind == "EndpointSlice") return add(manifests.slices, TRY(api::decode_endpoint_slice(object)), kind);
+  if (kind == "Node") return add(manifests.nodes, TRY(api::decode_node(object)), kind);
+  return object["kind"].fail(fmt::format("\"{}\" is not read here; use IPRule, Service, EndpointSlice or Node", kind));
 }
 
 // "x.yaml:7:10: spec.table: expected a number": messages of decoders begin with the field.

@@ -4,7 +4,9 @@
 #include <string_view>
 #include <vector>
 
+#include "api/endpoint_slice.h"
 #include "api/iprule.h"
+#include "api/node.h"
 #include "api/published_config.h"
 #include "api/service.h"
 #include "base/result.h"
@@ -15,6 +17,8 @@ namespace agent {
 struct Manifests {
   std::vector<api::IPRule> rules;
   std::vector<api::Service> services;
+  std::vector<api::EndpointSlice> slices;
+  std::vector<api::Node> nodes;
 };
 
 // Adds the objects of one YAML or JSON text (many documents, Lists too). Another kind, the same object twice, or a

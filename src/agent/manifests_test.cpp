@@ -45,7 +45,7 @@ TEST(Manifests, an_error_names_file_line_column_and_field) {
   EXPECT_EQ(error_of(std::string(kRule) + "---\nkind: IPRule\nmetadata: {name: b}\nspec: {table: lots}"),
             "x.yaml:9:15: spec.table: expected a number, found a string");
   EXPECT_EQ(error_of("kind: IPRul\nmetadata: {name: b}"),
-            "x.yaml:1:7: kind: \"IPRul\" is not read here; use IPRule or Service");
+            "x.yaml:1:7: kind: \"IPRul\" is not read here; use IPRule, Service, EndpointSlice or Node");
   EXPECT_EQ(error_of(std::string(kRule) + "---" + std::string(kRule)), "x.yaml:7:1: IPRule public is there twice");
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "agent/node_compiler.h"
+#include "agent/node_settings.h"
 #include "kernel/engine.h"
 #include "kernel/facts.h"
 #include "plan/diff.h"
@@ -14,12 +15,12 @@
 namespace agent {
 namespace {
 
-Wanted wanted_of(const Manifests& manifests, const std::string& node, const state::Observation& seen,
-                 const state::NodeFacts& facts) {
+Wanted wanted_of(const Manifests& manifests, const std::string& node, const NodeSettings& settings,
+                 const state::Observation& seen, const state::NodeFacts& facts) {
   const auto configs = publish(manifests);
   std::vector<const api::PublishedConfig*> pointers;
   for (const api::PublishedConfig& config : configs) pointers.push_back(&config);
-  return NodeCompiler(node).compile(pointers, {}, true,
+  return NodeCompiler(node).compile(pointers, settings, true,
                                     {.kernel = &state::state_of(seen),
                                      .facts = facts,
                                      .verified = state::is_verified(seen),
@@ -28,9 +29,15 @@ Wanted wanted_of(const Manifests& manifests, const std::string& node, const stat
 
 }  // namespace
 
-Preview preview(const Manifests& manifests, const std::string& node, const state::Observation& seen,
-                const state::NodeFacts& facts) {
-  const Wanted wanted = wanted_of(manifests, node, seen, facts);
+state::NetState wanted_on(const Manifests& manifests, const std::string& node, const NodeSettings& settings,
+                          const state::NodeFacts& facts) {
+  const state::Observation nothing = state::Verified{};
+  return wanted_of(manifests, node, settings, nothing, facts).state;
+}
+
+Preview preview(const Manifests& manifests, const std::string& node, const NodeSettings& settings,
+                const state::Observation& seen, const state::NodeFacts& facts) {
+  const Wanted wanted = wanted_of(manifests, node, settings, seen, facts);
   Preview out{.todo = plan::diff(seen, wanted.state, plan::Ownership())};
   if (const auto* unverified = std::get_if<state::Unverified>(&seen)) out.doubt = unverified->reason;
   for (const api::NodeState::Failed& failed : wanted.failed) {
@@ -44,9 +51,10 @@ base::Result<Preview> preview_here(const Manifests& manifests, const std::string
   const auto seen = TRY(engine.observe({}));
   // First what tables are looked up, then what is in them, which may decide how.
   std::set<std::uint32_t> tables;
-  const Wanted wanted = wanted_of(manifests, node, seen, {});
+  const NodeSettings settings = settings_of(manifests, node);
+  const Wanted wanted = wanted_of(manifests, node, settings, seen, {});
   for (const state::Rule& rule : wanted.state.rules) tables.insert(rule.table);
-  return preview(manifests, node, seen, TRY(kernel::read_facts(engine.socket(), tables, {})));
+  return preview(manifests, node, settings, seen, TRY(kernel::read_facts(engine.socket(), tables, {})));
 }
 
 }  // namespace agent

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "agent/manifests.h"
+#include "agent/node_compiler.h"
 #include "base/result.h"
 #include "plan/plan.h"
 #include "state/net_state.h"
@@ -19,8 +20,12 @@ struct Preview {
 };
 
 // On a node that looks like this, with the manifests as the whole of what is wanted there.
-Preview preview(const Manifests& manifests, const std::string& node, const state::Observation& seen,
-                const state::NodeFacts& facts);
+Preview preview(const Manifests& manifests, const std::string& node, const NodeSettings& settings,
+                const state::Observation& seen, const state::NodeFacts& facts);
+
+// What a node should hold that held nothing before.
+state::NetState wanted_on(const Manifests& manifests, const std::string& node, const NodeSettings& settings,
+                          const state::NodeFacts& facts);
 
 // On this host, now. Nothing is written.
 base::Result<Preview> preview_here(const Manifests& manifests, const std::string& node);

@@ -22,7 +22,7 @@ TEST(Preview, is_what_the_manifests_alone_would_come_to) {
   const state::Verified seen{
       .state = {.rules = {state::parse_rule(net::Family::v4, "7: from 10.1.1.1 lookup 7 proto 183").value(),
                           state::parse_rule(net::Family::v4, "8: from 10.1.1.2 lookup 8").value()}}};
-  EXPECT_EQ(plan::text(preview(manifests(kShop), "worker-1", seen, {}).todo),
+  EXPECT_EQ(plan::text(preview(manifests(kShop), "worker-1", {}, seen, {}).todo),
             "add IPv4 rule 1000: from 10.96.23.17 lookup 100 proto 183\n"
             "remove IPv4 rule 7: from 10.1.1.1 lookup 7 proto 183\n");
 }
@@ -30,19 +30,19 @@ TEST(Preview, is_what_the_manifests_alone_would_come_to) {
 TEST(Preview, of_what_is_there_already_is_empty) {
   const state::Verified seen{
       .state = {.rules = {state::parse_rule(net::Family::v4, "1000: from 10.96.23.17 lookup 100 proto 183").value()}}};
-  EXPECT_TRUE(preview(manifests(kShop), "worker-1", seen, {}).todo.empty());
+  EXPECT_TRUE(preview(manifests(kShop), "worker-1", {}, seen, {}).todo.empty());
 }
 
 TEST(Preview, says_when_the_node_was_not_seen_whole) {
-  EXPECT_EQ(preview(manifests(kShop), "worker-1", state::Verified(), {}).doubt, "");
-  EXPECT_EQ(preview(manifests(kShop), "worker-1", state::Unverified{.state = {}, .reason = "nft: EPERM"}, {}).doubt,
+  EXPECT_EQ(preview(manifests(kShop), "worker-1", {}, state::Verified(), {}).doubt, "");
+  EXPECT_EQ(preview(manifests(kShop), "worker-1", {}, state::Unverified{.state = {}, .reason = "nft: EPERM"}, {}).doubt,
             "nft: EPERM");
 }
 
 TEST(Preview, names_what_would_not_be_programmed) {
   state::NodeFacts facts;
   facts.own = facts.bound = {net::Address::parse("10.96.23.17").value()};
-  const Preview shown = preview(manifests(kShop), "worker-1", state::Verified(), facts);
+  const Preview shown = preview(manifests(kShop), "worker-1", {}, state::Verified(), facts);
   EXPECT_TRUE(shown.todo.empty());
   ASSERT_EQ(shown.skipped.size(), 1U);
   EXPECT_NE(shown.skipped[0].find("ProtectedSource"), std::string::npos) << shown.skipped[0];

@@ -19,7 +19,10 @@ std::vector<const T*> pointers(const std::vector<T>& values) {
 std::vector<api::PublishedConfig> publish(const Manifests& manifests) {
   const auto rules = pointers(manifests.rules);
   const auto services = pointers(manifests.services);
-  const auto desired = intent::desired_configs({.rules = rules, .services = services, .nodes = {}});
+  const auto nodes = pointers(manifests.nodes);
+  const auto slices = pointers(manifests.slices);
+  const auto desired =
+      intent::desired_configs({.rules = rules, .services = services, .nodes = nodes, .slices = slices});
   std::vector<api::PublishedConfig> out;
   for (const intent::Write& write : intent::changes({}, desired, api::kDefaultPriority, intent::DirectRemoval(), {})) {
     out.push_back(api::published(write.object));

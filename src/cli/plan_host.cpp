@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "agent/manifests.h"
+#include "agent/node_settings.h"
 #include "agent/preview.h"
 #include "cli/plan_page.h"
 #include "cli/state_folder.h"
@@ -19,7 +20,7 @@ base::Result<Answer> plan_manifests(const PlanOptions& options) {
   }
   // A dump does not say whether anything changed while it was made, but nobody acts on this plan.
   const state::Verified seen{.state = TRY(read_state_folder(options.state))};
-  const auto preview = agent::preview(manifests, options.node, seen, {});
+  const auto preview = agent::preview(manifests, options.node, agent::settings_of(manifests, options.node), seen, {});
   return show_plan(preview.todo, {.title = fmt::format("a host with the rules of {}", options.state.native()),
                                   .skipped = preview.skipped,
                                   .doubt = preview.doubt});

@@ -68,6 +68,25 @@ TEST_F(Standalone, a_removed_manifest_removes_its_rule) {
   EXPECT_TRUE(eventually("the rule is gone", kBound, [&] { return !rules().contains("proto 183"); }));
 }
 
+// Of a Service's pods only those on this host, and only where its Node has the label that is asked for.
+TEST_F(Standalone, endpoints_and_labels_come_from_the_folder_too) {
+  write("rule.yaml",
+        "kind: IPRule\nmetadata: {name: public}\nspec: {cidrs: [203.0.113.0/24], table: 100, priority: 1000, "
+        "nodeSelector: {site: eu}, source: {modes: [LocalEndpoints]}}\n");
+  write("slice.yaml",
+        "kind: EndpointSlice\nmetadata: {name: frontend-1, namespace: shop, labels: {kubernetes.io/service-name: "
+        "frontend}}\naddressType: IPv4\nendpoints:\n- {addresses: [10.244.1.7], nodeName: router}\n"
+        "- {addresses: [10.244.2.9], nodeName: another}\n");
+  write("node.yaml", "kind: Node\nmetadata: {name: router, labels: {site: us}}\n");
+  const std::vector<std::string> once = {IPRULE_AGENT, "--node-name", "router", "standalone", "--once", folder()};
+  ASSERT_TRUE(run(once).exit.ok());
+  EXPECT_THAT(rules(), Not(HasSubstr("proto 183"))) << "the label is another";
+  write("node.yaml", "kind: Node\nmetadata: {name: router, labels: {site: eu}}\n");
+  ASSERT_TRUE(run(once).exit.ok());
+  EXPECT_THAT(rules(), HasSubstr("from 10.244.1.7 lookup 100 proto 183"));
+  EXPECT_THAT(rules(), Not(HasSubstr("10.244.2.9")));
+}
+
 TEST_F(Standalone, D22_cleanup_removes_all_of_ours_and_nothing_else) {
   const auto ip = [&](std::vector<std::string> arguments) { EXPECT_TRUE(run(std::move(arguments)).exit.ok()); };
   ip({"ip", "rule", "add", "from", "10.96.23.17", "lookup", "100", "priority",
