@@ -1,5 +1,7 @@
 #include "cli/cluster.h"
 
+#include <memory>
+
 #include <fmt/format.h>
 
 #include "api/kinds.h"
@@ -17,11 +19,15 @@ class Reading {
  public:
   Reading(kube::Client& client, std::chrono::seconds timeout) : client_(client), timeout_(timeout) {}
 
+  // Of our own kinds; Agents, which have a name space, are listed in all of them.
   template <typename Kind>
   void list(std::vector<Kind>& into, base::Result<Kind> (*decode)(const json::Value&)) {
+    list({std::string(api::kGroup), std::string(api::kVersion), std::string(Kind::kPlural), false}, into, decode);
+  }
+
+  template <typename Kind>
+  void list(const kube::Resource& resource, std::vector<Kind>& into, base::Result<Kind> (*decode)(const json::Value&)) {
     if (gave_up_) return;
-    const kube::Resource resource{std::string(api::kGroup), std::string(api::kVersion), std::string(Kind::kPlural),
-                                  false};
     const auto text = client_.list(resource, {}, kube::within(timeout_));
     if (!text) return miss(resource.text(), text.error());
     json::Reader reader;
@@ -77,11 +83,15 @@ class Reading {
   bool gave_up_ = false;
 };
 
+base::Result<std::unique_ptr<kube::Client>> connect(const ClusterOptions& options) {
+  const auto config = TRY(kube::load_config(options.kubeconfig, options.context, kube::Environment::of_process()));
+  return kube::Client::connect(config, {.user_agent = "iprulectl/" + std::string(base::version())});
+}
+
 }  // namespace
 
 base::Result<ClusterFacts> read_cluster(const ClusterOptions& options) {
-  const auto config = TRY(kube::load_config(options.kubeconfig, options.context, kube::Environment::of_process()));
-  const auto client = TRY(kube::Client::connect(config, {.user_agent = "iprulectl/" + std::string(base::version())}));
+  const auto client = TRY(connect(options));
   ClusterFacts facts;
   Reading reading(*client, options.timeout);
   reading.list(facts.agents, &api::decode_agent);
@@ -91,6 +101,21 @@ base::Result<ClusterFacts> read_cluster(const ClusterOptions& options) {
   reading.find_leader(facts);
   facts.gaps = std::move(reading).gaps();
   return facts;
+}
+
+base::Result<ClusterObjects> read_objects(const ClusterOptions& options) {
+  const auto client = TRY(connect(options));
+  ClusterObjects objects;
+  Reading reading(*client, options.timeout);
+  reading.list(objects.agents, &api::decode_agent);
+  reading.list(objects.wanted.rules, &api::decode_iprule);
+  reading.list(objects.configs, &api::decode_iprule_config);
+  reading.list(objects.reports, &api::decode_node_state);
+  reading.list({"", "v1", "services", true}, objects.wanted.services, &api::decode_service);
+  reading.list({"", "v1", "nodes", false}, objects.wanted.nodes, &api::decode_node);
+  reading.list({"discovery.k8s.io", "v1", "endpointslices", true}, objects.wanted.slices, &api::decode_endpoint_slice);
+  objects.gaps = std::move(reading).gaps();
+  return objects;
 }
 
 }  // namespace cli

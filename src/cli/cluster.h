@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "cli/cluster_objects.h"
 #include "cli/status.h"
 
 namespace cli {
@@ -15,7 +16,8 @@ struct ClusterOptions {
   std::chrono::seconds timeout{10};  // For each question.
 };
 
-// Asks the API server. An error only where there is nothing to ask with; what the server does not answer is a gap.
+// Both ask the API server. An error only where there is nothing to ask with; what the server does not answer is a gap.
 base::Result<ClusterFacts> read_cluster(const ClusterOptions& options);
+base::Result<ClusterObjects> read_objects(const ClusterOptions& options);
 
 }  // namespace cli

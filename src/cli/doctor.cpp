@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,7 +76,8 @@ bool is_ours(const state::Rule& rule) {
 
 class Examination {
  public:
-  Examination(const state::NodeFacts& facts, const state::NetState& observed) : facts_(facts), observed_(observed) {}
+  // Without `observed`, only what the facts alone tell is said.
+  Examination(const state::NodeFacts& facts, const state::NetState* observed) : facts_(facts), observed_(observed) {}
 
   std::vector<Line> run() {
     kernel();
@@ -83,9 +85,9 @@ class Examination {
     conntrack();
     reverse_path_filter();
     local_rule();
-    mark_bits();
+    if (observed_ != nullptr) mark_bits();
     tables();
-    rule_walk();
+    if (observed_ != nullptr) rule_walk();
     return std::move(lines_);
   }
 
@@ -98,6 +100,7 @@ class Examination {
   }
 
   void kernel() {
+    if (observed_ == nullptr && !facts_.nftables) return say(Line::Level::ok, "kernel " + facts_.kernel, "");
     say(level(facts_.nftables), "kernel " + facts_.kernel,
         !facts_.nftables   ? "nftables: unknown"
         : *facts_.nftables ? "nftables"
@@ -109,7 +112,7 @@ class Examination {
     const bool rewrites =
         facts_.service_proxy == ServiceProxy::nftables || facts_.service_proxy == ServiceProxy::iptables;
     const auto sources = std::ranges::count_if(
-        observed_.rules, [](const state::Rule& rule) { return is_ours(rule) && rule.selector.from.has_value(); });
+        rules(), [](const state::Rule& rule) { return is_ours(rule) && rule.selector.from.has_value(); });
     const std::string text(proxy_text(facts_.service_proxy));
     if (facts_.service_proxy == ServiceProxy::unknown) {
       say(Line::Level::unknown, "service proxy", text);
@@ -151,14 +154,14 @@ class Examination {
   void local_rule() {
     if (!facts_.local_rule_priority) return say(Line::Level::unknown, "local rule", "not found");
     const std::uint32_t at = *facts_.local_rule_priority;
-    const bool behind = std::ranges::any_of(
-        observed_.rules, [&](const state::Rule& rule) { return is_ours(rule) && rule.priority < at; });
+    const bool behind =
+        std::ranges::any_of(rules(), [&](const state::Rule& rule) { return is_ours(rule) && rule.priority < at; });
     say(behind ? Line::Level::warn : Line::Level::ok, "local rule",
         fmt::format("at {}{}", at, behind ? ", behind rules of ours" : ""), behind ? "IPR0313" : "");
   }
 
   void mark_bits() {
-    for (const state::Rule& rule : observed_.rules) {
+    for (const state::Rule& rule : rules()) {
       if (is_ours(rule) || !rule.selector.mark || (rule.selector.mark->mask & kMarkWindow) == 0) continue;
       return say(Line::Level::warn, "mark bits",
                  fmt::format("{:#x} is ours, and a foreign rule looks at it: {}", kMarkWindow, state::text(rule)),
@@ -185,12 +188,16 @@ class Examination {
 
   void rule_walk() {
     say(Line::Level::ok, "rule walk",
-        fmt::format("{} rules, {} ours", observed_.rules.size() + observed_.opaque_rules.size(),
-                    std::ranges::count_if(observed_.rules, is_ours)));
+        fmt::format("{} rules, {} ours", observed_->rules.size() + observed_->opaque_rules.size(),
+                    std::ranges::count_if(observed_->rules, is_ours)));
+  }
+
+  std::span<const state::Rule> rules() const {
+    return observed_ != nullptr ? std::span<const state::Rule>(observed_->rules) : std::span<const state::Rule>();
   }
 
   const state::NodeFacts& facts_;
-  const state::NetState& observed_;
+  const state::NetState* observed_;
   std::vector<Line> lines_;
 };
 
@@ -230,11 +237,8 @@ std::string json_of(const std::vector<Line>& lines, const Modes& modes) {
   });
 }
 
-}  // namespace
-
-Answer show_facts(const state::NodeFacts& facts, const state::NetState& observed) {
+Answer show(const std::vector<Line>& lines, const state::NodeFacts& facts) {
   Answer answer;
-  const auto lines = Examination(facts, observed).run();
   Table table(2);
   for (const Line& line : lines) {
     table.row({level_cell(line.level), line.subject, line.text + (line.code.empty() ? "" : "  " + line.code)});
@@ -249,6 +253,16 @@ Answer show_facts(const state::NodeFacts& facts, const state::NetState& observed
   if (warnings > 0) answer.code = ExitCode::attention;
   answer.json = json_of(lines, modes);
   return answer;
+}
+
+}  // namespace
+
+Answer show_facts(const state::NodeFacts& facts, const state::NetState& observed) {
+  return show(Examination(facts, &observed).run(), facts);
+}
+
+Answer show_reported_facts(const state::NodeFacts& facts) {
+  return show(Examination(facts, nullptr).run(), facts);
 }
 
 base::Result<Answer> examine_host() {

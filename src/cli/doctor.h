@@ -11,6 +11,9 @@ namespace cli {
 // A fact that could not be found is said to be unknown, never guessed.
 Answer show_facts(const state::NodeFacts& facts, const state::NetState& observed);
 
+// The same from a report, which says nothing of the rules that stand there.
+Answer show_reported_facts(const state::NodeFacts& facts);
+
 // Looks at this host.
 base::Result<Answer> examine_host();
 

@@ -206,7 +206,7 @@ class Lab {
     TRY(asked.wait_until("ClusterIP", steers_cluster_addresses));
     const auto file = std::filesystem::temp_directory_path() / "public-eu.yaml";
     TRY(base::write_file(file, lab_manifests(scene.nodes(), "Reply")));
-    show_command(node, "plan -f public-eu.yaml");
+    show_command(node, "plan --standalone -f public-eu.yaml");
     TRY(answer_on(node, [&] { return plan_manifests({.manifests = file, .state = {}, .node = node.name}); }));
 
     TRY(ask_for(asked, scene, "Reply"));

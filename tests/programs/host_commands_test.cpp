@@ -23,7 +23,7 @@ class HostCommands : public HostTest {
 };
 
 TEST_F(HostCommands, plan_shows_the_kernels_lines_and_diff_is_empty_once_they_are_there) {
-  const auto plan = ask({"plan", "-f", folder(), "--node", "router"});
+  const auto plan = ask({"plan", "--standalone", "-f", folder(), "--node", "router"});
   EXPECT_EQ(plan.exit.code, 1) << plan.errors;
   EXPECT_EQ(plan.output,
             "router, as its kernel is now\n"
@@ -32,19 +32,19 @@ TEST_F(HostCommands, plan_shows_the_kernels_lines_and_diff_is_empty_once_they_ar
   EXPECT_THAT(run({"ip", "rule"}).output, Not(HasSubstr("proto 183"))) << "nothing was written";
 
   ASSERT_TRUE(agent({"--once"}).exit.ok());
-  const auto diff = ask({"diff", folder()});
+  const auto diff = ask({"diff", "--standalone", folder()});
   EXPECT_EQ(diff.exit.code, 0) << diff.output << diff.errors;
   EXPECT_THAT(diff.output, HasSubstr("Diff: 0 to add, 0 to change, 0 to delete\n"));
 
   ASSERT_TRUE(run({"ip", "rule", "del", "priority", "1000"}).exit.ok());
-  EXPECT_EQ(ask({"diff", folder()}).exit.code, 1) << "somebody removed it";
+  EXPECT_EQ(ask({"diff", "--standalone", folder()}).exit.code, 1) << "somebody removed it";
 }
 
 TEST_F(HostCommands, a_reply_is_planned_with_its_nft_table) {
   write("rule.yaml",
         "kind: IPRule\nmetadata: {name: public}\n"
         "spec: {cidrs: [203.0.113.0/24], table: 100, priority: 1000, source: {modes: [Reply]}}\n");
-  const auto plan = ask({"plan", "-f", folder()});
+  const auto plan = ask({"plan", "--standalone", "-f", folder()});
   EXPECT_EQ(plan.exit.code, 1) << plan.errors;
   EXPECT_THAT(plan.output, HasSubstr("+ IPv4 rule 1000: from all fwmark 0x100/0x3f00 lookup 100 proto 183\n"));
   EXPECT_THAT(plan.output, HasSubstr("203.0.113.45"));

@@ -45,7 +45,9 @@ class SharedFolder {
   SharedFolder(const SharedFolder&) = delete;
   SharedFolder& operator=(const SharedFolder&) = delete;
   ~SharedFolder() { ::umount2(kPath, MNT_DETACH); }
-  std::filesystem::path operator/(const std::filesystem::path& name) const { return std::filesystem::path(kPath) / name; }
+  std::filesystem::path operator/(const std::filesystem::path& name) const {
+    return std::filesystem::path(kPath) / name;
+  }
 
  private:
   static constexpr const char* kPath = "/mnt";
@@ -70,7 +72,7 @@ TEST(Lab, one_scenario_can_be_chosen) {
 TEST(Lab, one_reply_is_planned_and_explained_in_the_words_of_the_commands) {
   const auto done = lab({"--scenario", "reply"});
   EXPECT_EQ(done.exit.code, 0) << done.errors;
-  EXPECT_THAT(done.output, HasSubstr("worker-1 $ iprulectl plan -f public-eu.yaml\n"));
+  EXPECT_THAT(done.output, HasSubstr("worker-1 $ iprulectl plan --standalone -f public-eu.yaml\n"));
   EXPECT_THAT(done.output, HasSubstr("  + element vip4 203.0.113.45 : goto reply01\n"));
   EXPECT_THAT(done.output, HasSubstr("Verdict  leaves by eth1 via 198.51.100.1 (table 100)\nKernel   agrees\n"));
 }

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agent/manifests.h"
+#include "api/agent.h"
+#include "api/iprule_config.h"
+#include "api/node_state.h"
+#include "base/result.h"
+
+namespace cli {
+
+// Everything in a cluster that decides what its nodes should hold, and what they say they hold.
+struct ClusterObjects {
+  agent::Manifests wanted;  // IPRules, Services, EndpointSlices, Nodes
+  std::vector<api::Agent> agents;
+  std::vector<api::IPRuleConfig> configs;
+  std::vector<api::NodeState> reports;
+  std::vector<std::string> gaps;  // What could not be asked, and why: unknown is not empty.
+};
+
+// The names of `nodes` that exist; all of them where none is named. An error names the one that is not there.
+base::Result<std::vector<std::string>> chosen_nodes(const ClusterObjects& objects,
+                                                    const std::vector<std::string>& nodes);
+
+// What the node's agent has reported; nullptr where it has not.
+const api::NodeState* report_of(const ClusterObjects& objects, const std::string& node);
+
+// "worker-1, worker-2 (2 alike)"
+std::string names_text(const std::vector<std::string>& nodes);
+
+}  // namespace cli

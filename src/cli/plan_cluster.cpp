@@ -1,0 +1,106 @@
+#include "cli/plan_cluster.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "agent/node_settings.h"
+#include "agent/preview.h"
+#include "api/kinds.h"
+#include "cli/node_report.h"
+#include "cli/plan_page.h"
+#include "intent/cluster/active_agent.h"
+#include "json/writer.h"
+
+namespace cli {
+namespace {
+
+template <typename Kind>
+void lay_over(std::vector<Kind>& objects, const std::vector<Kind>& changes) {
+  for (const Kind& change : changes) {
+    const auto same = std::ranges::find_if(objects, [&](const Kind& object) {
+      return object.meta.name == change.meta.name && object.meta.ns == change.meta.ns;
+    });
+    if (same == objects.end()) {
+      objects.push_back(change);
+    } else {
+      *same = change;
+    }
+  }
+}
+
+agent::Manifests with(agent::Manifests objects, const agent::Manifests& changes) {
+  lay_over(objects.rules, changes.rules);
+  lay_over(objects.services, changes.services);
+  lay_over(objects.slices, changes.slices);
+  lay_over(objects.nodes, changes.nodes);
+  return objects;
+}
+
+// What the cluster says of one node, as its agent hears it.
+agent::NodeSettings settings_on(const ClusterObjects& objects, const std::string& node) {
+  agent::NodeSettings out = agent::settings_of(objects.wanted, node);
+  std::vector<const api::Agent*> agents;
+  for (const api::Agent& agent : objects.agents) agents.push_back(&agent);
+  if (const api::Agent* active = intent::active_agent(agents, "")) {
+    if (active->spec.default_priority != 0) out.default_priority = active->spec.default_priority;
+    out.dataplane = active->spec.dataplane;
+  }
+  return out;
+}
+
+}  // namespace
+
+base::Result<Answer> plan_in_cluster(const ClusterObjects& objects, const agent::Manifests& changes,
+                                     const std::vector<std::string>& nodes) {
+  const auto names = TRY(chosen_nodes(objects, nodes));
+  const agent::Manifests after = with(objects.wanted, changes);
+  std::map<std::string, std::pair<std::vector<std::string>, agent::Preview>> groups;  // By what is to be done.
+  for (const std::string& node : names) {
+    const api::NodeState* report = report_of(objects, node);
+    const state::NodeFacts facts = report != nullptr ? facts_of(report->status.facts) : state::NodeFacts();
+    const agent::NodeSettings settings = settings_on(objects, node);
+    const state::Observation now = state::Verified{agent::wanted_on(objects.wanted, node, settings, facts)};
+    auto preview = agent::preview(after, node, settings, now, facts);
+    std::string key = plan::text(preview.todo);
+    for (const std::string& skipped : preview.skipped) key += skipped;
+    auto& [members, story] = groups[key];
+    members.push_back(node);
+    story = std::move(preview);
+  }
+
+  Answer answer;
+  std::size_t changing = 0;
+  std::vector<std::pair<std::vector<std::string>, std::string>> documents;
+  for (const auto& [key, group] : groups) {
+    const auto& [members, preview] = group;
+    Answer one = show_plan(preview.todo, {.title = names_text(members), .skipped = preview.skipped});
+    if (!preview.todo.empty()) changing += members.size();
+    if (!preview.todo.empty() || !preview.skipped.empty()) answer.page.append(one.page);
+    documents.emplace_back(members, std::move(one.json));
+  }
+  answer.page.line("{} of {} nodes would change, as far as objects tell: no kernel was asked.", changing, names.size());
+  for (const std::string& gap : objects.gaps) answer.page.put("Not asked: ", Tone::warning).put(gap).end_line();
+  answer.code = !objects.gaps.empty() ? ExitCode::could_not_ask : changing > 0 ? ExitCode::attention : ExitCode::fine;
+  answer.json = json::object([&](json::Object& out) {
+    out.put("apiVersion", api::kApiVersion);
+    out.put("kind", "ClusterPlan");
+    out.array("groups", [&](json::Array& list) {
+      for (const auto& [members, document] : documents) {
+        list.object([&](json::Object& item) {
+          item.array("nodes", [&](json::Array& own) {
+            for (const std::string& member : members) own.put(member);
+          });
+          item.put_json("plan", document);
+        });
+      }
+    });
+    out.array("notAsked", [&](json::Array& list) {
+      for (const std::string& gap : objects.gaps) list.put(gap);
+    });
+  });
+  return answer;
+}
+
+}  // namespace cli

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agent/manifests.h"
+#include "base/result.h"
+#include "cli/answer.h"
+#include "cli/cluster_objects.h"
+
+namespace cli {
+
+// What the nodes of a cluster would change if the manifests were applied to it, from what its objects say now. No
+// kernel is asked: it is taken to hold what is wanted of it today, which `diff` tells about.
+base::Result<Answer> plan_in_cluster(const ClusterObjects& objects, const agent::Manifests& changes,
+                                     const std::vector<std::string>& nodes);
+
+}  // namespace cli
