@@ -42,6 +42,11 @@ build-all: build ## The same as build
 release: setup-build ## Optimised, hardened build of the three programs, in build/release
 	@$(call build,release,iprulectl iprule-controller iprule-agent)
 
+.PHONY: iprulectl-archive
+iprulectl-archive: setup-build ## iprulectl with its libraries, for machines that have none of them
+	@$(call build,release,iprulectl)
+	@.ci/archive build/release/apps/iprulectl build/iprulectl-v$(VERSION).tar.gz
+
 .PHONY: run-controller run-agent
 run-controller: setup-build ## Run the controller here, against the cluster of your kubeconfig
 	@$(call build,dev,iprule-controller)
