@@ -49,7 +49,7 @@ Connection::Connection(const Url& server, const std::optional<Url>& proxy, TlsCo
       tuning_(tuning),
       has_proxy_(proxy.has_value()),
       protocol_(server.scheme == "http" ? Protocol::http1 : expected),
-      resolution_(proxy.value_or(server).host, proxy.value_or(server).port),
+      resolution_(std::in_place, proxy.value_or(server).host, proxy.value_or(server).port),
       wake_at_(now + tuning.dial_timeout),
       dial_until_(wake_at_) {}
 
@@ -91,7 +91,7 @@ bool Connection::drains() const {
 }
 
 int Connection::fd() const {
-  return phase_ == Phase::resolving ? resolution_.fd() : wire_.fd();
+  return phase_ == Phase::resolving ? resolution_->fd() : wire_.fd();
 }
 
 short Connection::events() const {
@@ -103,8 +103,9 @@ short Connection::events() const {
 }
 
 void Connection::advance(base::TimePoint now) {
-  if (phase_ == Phase::resolving && resolution_.done()) {
-    auto found = resolution_.take();
+  if (phase_ == Phase::resolving && resolution_->done()) {
+    auto found = resolution_->take();
+    resolution_.reset();
     if (!found) return close(found.error());
     addresses_ = *std::move(found);
     dial_next(now);

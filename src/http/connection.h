@@ -77,7 +77,7 @@ class Connection {
   std::vector<std::shared_ptr<Exchange>> turned_away_;
   std::unique_ptr<Session> session_;  // While it is open.
   bool retired_ = false;
-  Resolution resolution_;
+  std::optional<Resolution> resolution_;  // While resolving.
   std::vector<SocketAddress> addresses_;
   std::size_t next_address_ = 0;
   std::string failures_;  // One per address, for the error at the end.

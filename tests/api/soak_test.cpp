@@ -1,0 +1,210 @@
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <malloc.h>
+#include <map>
+#include <random>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "api.h"
+#include "base/file.h"
+#include "kube/reflector.h"
+#include "testbed/fault_proxy.h"
+
+// Minutes of changes and faults at once: nothing may leak, and in the end all is as if nothing had happened. The seed
+// is printed; IPRULE_SOAK says how many seconds (20, and 180 in make test-long).
+namespace api_test {
+namespace {
+
+namespace fault = testbed::fault;
+using testbed::FaultProxy;
+
+constexpr auto kBetweenFaults = 900ms;  // 200 faults in three minutes.
+constexpr int kObjects = 40;
+// What may be in the heap at the end beyond what was there at first: the proxy's list of calls grows.
+constexpr std::size_t kSlack = 8U << 20U;
+
+std::chrono::seconds duration() {
+  const char* const wanted = std::getenv("IPRULE_SOAK");  // NOLINT(concurrency-mt-unsafe): nobody sets it.
+  return std::chrono::seconds(wanted == nullptr ? 20 : std::strtol(wanted, nullptr, 10));
+}
+
+std::size_t descriptors() {
+  const auto all = std::filesystem::directory_iterator("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+// Their targets, and the kernel's table of TCP sockets to look them up in.
+std::string open_files() {
+  std::string out;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    out += std::filesystem::read_symlink(entry, gone).native() + "\n";
+  }
+  return out + base::read_file("/proc/self/net/tcp").value_or("");
+}
+
+std::size_t heap() {
+  return ::mallinfo2().uordblks;
+}
+
+base::Result<std::string> decode(const json::Value& object) {
+  return std::string(TRY(object["data"]["value"].string_or("")));
+}
+
+using Values = std::map<std::string, std::string>;
+
+class Soak : public ApiTest {
+ protected:
+  static kube::Config admin_config() {
+    return must(kube::from_kubeconfig({testbed::shared_cluster().admin_kubeconfig()}, ""));
+  }
+
+  // Through the proxies, so writes meet faults too; whatever becomes of one, the next is another.
+  void write(kube::Client& client, std::mt19937_64& random) {
+    const std::string name = fmt::format("m{}", random() % kObjects);
+    const auto limit = kube::within(5s);
+    if (random() % 8 == 0) {
+      (void)client.remove(kConfigMaps, key(name), {}, limit);
+    } else {
+      (void)client.patch(kConfigMaps, key(name), kube::PatchType::apply, config_map(name, std::to_string(random())),
+                         limit);
+    }
+  }
+
+  void hurt(FaultProxy& proxy, std::mt19937_64& random) {
+    static const std::array<testbed::Fault, 11> kFaults = {
+        fault::Cut(),
+        fault::LoseAnswer(),
+        fault::Drop(),
+        fault::Delay{.time = 300ms},
+        fault::Answer{.status = 500, .body = "broken"},
+        fault::Answer{.status = 503, .body = "starting"},
+        fault::Answer{.status = 429, .body = "busy", .headers = {{"retry-after", "1"}}},
+        fault::Answer{.status = 410, .body = R"({"kind":"Status","code":410,"reason":"Expired"})"},
+        fault::Answer{.status = 200, .body = "{\"type\":\"GARBAGE\"}\n"},
+        fault::Duplicate(),
+        fault::Freeze{.after_events = 5},
+    };
+    static const std::array<const char*, 4> kVerbs = {"watch", "list", "patch", "delete"};
+    const testbed::CallMatch match{.verb = kVerbs[random() % kVerbs.size()], .resource = "configmaps"};
+    proxy.inject(match, kFaults[random() % kFaults.size()]);
+    if (random() % 2 == 0) proxy.cut_all();  // So that there are watches and lists to be hit.
+  }
+
+  Values truth() {
+    const auto list = must(client_->list(kConfigMaps, {.selection = {.ns = ns_}}, soon()));
+    json::Reader reader;
+    Values out;
+    for (const auto& item : must(must(reader.parse(list))["items"].items())) {
+      out[std::string(must(item["metadata"]["name"].string()))] = must(item["data"]["value"].string());
+    }
+    return out;
+  }
+};
+
+// One consumer of one protocol, with a look at every view.
+class Consumer {
+ public:
+  Consumer(FaultProxy& proxy, const std::string& ns)
+      : client_(connect(proxy.kubeconfig())),
+        reflector_(*client_, kConfigMaps, decode, changed_, {.ns = ns, .label_selector = "", .field_selector = ""}),
+        looking_([this](std::stop_token stop) {
+          while (!stop.stop_requested()) {
+            look();
+            (void)changed_.wait(stop, base::SteadyClock().now() + 1s);
+          }
+        }) {}
+
+  kube::Client& client() { return *client_; }
+  Values values() const {
+    Values out;
+    for (const auto& object : reflector_.latest()->objects) out[object->key.name] = object->value;
+    return out;
+  }
+  int time_travels() const { return time_travels_; }
+
+ private:
+  void look() {
+    const auto view = reflector_.latest();
+    if (view->version < version_) ++time_travels_;
+    version_ = view->version;
+  }
+
+  std::unique_ptr<kube::Client> client_;
+  runtime::Signal changed_;
+  kube::Reflector<std::string> reflector_;
+  std::uint64_t version_ = 0;
+  std::atomic<int> time_travels_ = 0;
+  std::jthread looking_;
+};
+
+TEST_F(Soak, faults_leave_nothing_behind) {
+  const std::uint64_t seed = kube::random_seed();
+  SCOPED_TRACE(fmt::format("seed {}", seed));
+  std::mt19937_64 random(seed);
+  FaultProxy new_proxy(admin_config().server, must(admin_config().tls()));
+  FaultProxy old_proxy(admin_config().server, must(admin_config().tls()), "127.0.0.1", FaultProxy::Speaks::http1);
+  Consumer new_consumer(new_proxy, ns_);
+  Consumer old_consumer(old_proxy, ns_);
+  const std::array<std::pair<FaultProxy*, Consumer*>, 2> sides = {
+      {{&new_proxy, &new_consumer}, {&old_proxy, &old_consumer}}};
+  // Without faults, on new connections (what is frozen stays so), with one more for a call.
+  const auto settled = [&](std::string_view when) {
+    const testbed::CallMatch watches{.verb = "watch", .resource = "configmaps"};
+    std::map<FaultProxy*, int> before;
+    for (const auto& [proxy, consumer] : sides) proxy->heal();
+    for (const auto& [proxy, consumer] : sides) before[proxy] = proxy->calls(watches);
+    for (const auto& [proxy, consumer] : sides) proxy->cut_all();
+    const Values wanted = truth();
+    return testbed::eventually(fmt::format("all is right {}", when), kBound * 2, [&] {
+      return std::ranges::all_of(sides, [&](const auto& side) {
+        const auto& [proxy, consumer] = side;
+        (void)consumer->client().get(kConfigMaps, key("none"), soon());
+        return proxy->calls(watches) > before[proxy] && consumer->values() == wanted;
+      });
+    });
+  };
+
+  for (int i = 0; i < 2 * kObjects; ++i) write(new_consumer.client(), random);
+  for (int i = 0; i < 8; ++i) write(old_consumer.client(), random);
+  ASSERT_TRUE(settled("at first"));
+  const std::size_t first_descriptors = descriptors();
+  const std::size_t first_heap = heap();
+
+  int faults = 0;
+  {
+    std::vector<std::jthread> writers;
+    for (const auto& [proxy, consumer] : sides) {
+      writers.emplace_back([this, consumer = consumer, own = random()](const std::stop_token& stop) {
+        std::mt19937_64 numbers(own);
+        while (!stop.stop_requested()) write(consumer->client(), numbers);
+      });
+    }
+    const auto until = base::SteadyClock().now() + duration();
+    while (base::SteadyClock().now() < until) {
+      hurt(*sides[static_cast<std::size_t>(faults++) % 2].first, random);
+      (void)runtime::Signal().wait({}, base::SteadyClock().now() + kBetweenFaults);
+    }
+  }
+  ASSERT_TRUE(settled("in the end"));
+  for (const auto& [proxy, consumer] : sides) EXPECT_EQ(consumer->time_travels(), 0);
+  RecordProperty("faults", faults);
+  RecordProperty("calls", new_proxy.calls({}) + old_proxy.calls({}));
+  RecordProperty("heap_grown_by", static_cast<int>(heap()) - static_cast<int>(first_heap));
+  // A spare connection of HTTP/1.1, which has two ends here, is no leak.
+  EXPECT_TRUE(testbed::eventually("as many descriptors as before", kBound,
+                                  [&] { return descriptors() <= first_descriptors + 2; }))
+      << descriptors() << " instead of " << first_descriptors << "\n"
+      << open_files();
+#ifndef __SANITIZE_ADDRESS__  // Its heap keeps what was freed.
+  EXPECT_LE(heap(), first_heap + kSlack);
+#endif
+}
+
+}  // namespace
+}  // namespace api_test
