@@ -33,8 +33,8 @@ const Headers& Stream::headers() const {
 base::Result<std::string> Stream::read(base::TimePoint deadline, std::stop_token stop) {
   auto bytes = TRY(exchange_->read(deadline, std::move(stop)));
   unreported_ += bytes.size();
-  // Small events do not wake the transport thread each time: a quarter of the window is soon enough.
-  if (unreported_ >= window_ / 4) transport_->consumed(exchange_, std::exchange(unreported_, 0));
+  // Small events do not wake the transport thread each time: an eighth of the window is soon enough.
+  if (unreported_ >= window_ / 8) transport_->consumed(exchange_, std::exchange(unreported_, 0));
   return bytes;
 }
 

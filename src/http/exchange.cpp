@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include <fmt/format.h>
+#include "runtime/stop_wait.h"
 
 namespace http {
 
@@ -48,34 +48,41 @@ void Exchange::fail(base::Error error) {
   changed_.notify_all();
 }
 
-template <typename Ready>
-base::Status Exchange::wait(std::unique_lock<std::mutex>& lock, base::TimePoint deadline, std::stop_token stop,
-                            Ready ready) {
-  if (changed_.wait_until(lock, stop, deadline, ready)) return {};
-  if (stop.stop_requested()) return base::fail(Fault::cancelled, "stopped while waiting for the server");
-  return base::fail(Fault::timeout, "no answer before the deadline");
+template <typename Ready, typename Then>
+auto Exchange::wait(base::TimePoint deadline, const std::stop_token& stop, Ready ready, Then then) -> decltype(then()) {
+  return runtime::stop_wait(mutex_, changed_, stop, deadline, ready, [&]() -> decltype(then()) {
+    if (ready()) return then();
+    if (stop.stop_requested()) return base::fail(Fault::cancelled, "stopped while waiting for the server");
+    return base::fail(Fault::timeout, "no answer before the deadline");
+  });
 }
 
 base::Status Exchange::wait_head(base::TimePoint deadline, std::stop_token stop) {
-  std::unique_lock lock(mutex_);
-  TRY(wait(lock, deadline, std::move(stop), [this] { return head_ || ended_; }));
-  if (!head_) return std::unexpected(*error_);
-  return {};
+  return wait(
+      deadline, stop, [this] { return head_ || ended_; },
+      [this]() -> base::Status {
+        if (!head_) return std::unexpected(*error_);
+        return {};
+      });
 }
 
 base::Result<Response> Exchange::wait_end(base::TimePoint deadline, std::stop_token stop) {
-  std::unique_lock lock(mutex_);
-  TRY(wait(lock, deadline, std::move(stop), [this] { return ended_; }));
-  if (error_) return std::unexpected(*error_);
-  return std::move(response_);
+  return wait(
+      deadline, stop, [this] { return ended_; },
+      [this]() -> base::Result<Response> {
+        if (error_) return std::unexpected(*error_);
+        return std::move(response_);
+      });
 }
 
 base::Result<std::string> Exchange::read(base::TimePoint deadline, std::stop_token stop) {
-  std::unique_lock lock(mutex_);
-  TRY(wait(lock, deadline, std::move(stop), [this] { return !response_.body.empty() || ended_; }));
-  // What came before a failure is still true: it is handed over first.
-  if (response_.body.empty() && error_) return std::unexpected(*error_);
-  return std::exchange(response_.body, {});
+  return wait(
+      deadline, stop, [this] { return !response_.body.empty() || ended_; },
+      [this]() -> base::Result<std::string> {
+        // What came before a failure is still true: it is handed over first.
+        if (response_.body.empty() && error_) return std::unexpected(*error_);
+        return std::exchange(response_.body, {});
+      });
 }
 
 bool Exchange::ended() const {

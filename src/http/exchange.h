@@ -47,15 +47,16 @@ class Exchange {
   bool ended() const;
 
  private:
-  template <typename Ready>
-  base::Status wait(std::unique_lock<std::mutex>& lock, base::TimePoint deadline, std::stop_token stop, Ready ready);
+  // What `then` returns once `ready`; both are called under the mutex.
+  template <typename Ready, typename Then>
+  auto wait(base::TimePoint deadline, const std::stop_token& stop, Ready ready, Then then) -> decltype(then());
 
   const Request request_;
   const Mode mode_;
   const std::size_t body_limit_;
 
   mutable std::mutex mutex_;
-  std::condition_variable_any changed_;
+  std::condition_variable changed_;
   Response response_;
   bool head_ = false;
   bool ended_ = false;

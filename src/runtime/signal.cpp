@@ -1,5 +1,7 @@
 #include "runtime/signal.h"
 
+#include "runtime/stop_wait.h"
+
 namespace runtime {
 
 void Signal::raise() {
@@ -11,14 +13,8 @@ void Signal::raise() {
 }
 
 bool Signal::wait(std::stop_token stop, std::optional<base::TimePoint> deadline) {
-  std::unique_lock lock(mutex_);
-  const auto raised = [this] { return raised_; };
-  if (deadline) {
-    changed_.wait_until(lock, stop, *deadline, raised);
-  } else {
-    changed_.wait(lock, stop, raised);
-  }
-  return std::exchange(raised_, false);
+  return stop_wait(
+      mutex_, changed_, stop, deadline, [this] { return raised_; }, [this] { return std::exchange(raised_, false); });
 }
 
 }  // namespace runtime

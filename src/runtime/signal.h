@@ -21,7 +21,7 @@ class Signal {
 
  private:
   std::mutex mutex_;
-  std::condition_variable_any changed_;
+  std::condition_variable changed_;
   bool raised_ = false;
 };
 
