@@ -104,8 +104,9 @@ class Follower {
       : reflector_(client, kConfigMaps, decode_value, changed_,
                    {.ns = ns, .label_selector = "", .field_selector = ""}) {}
   std::map<std::string, std::string> values() const {
+    const auto view = reflector_.latest();
     std::map<std::string, std::string> out;
-    for (const auto& object : reflector_.latest()->objects) out[object->key.name] = object->value;
+    for (const auto& object : view->objects) out[object->key.name] = object->value;
     return out;
   }
   void list_again() { reflector_.list_again(); }

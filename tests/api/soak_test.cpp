@@ -122,8 +122,9 @@ class Consumer {
 
   kube::Client& client() { return *client_; }
   Values values() const {
+    const auto view = reflector_.latest();
     Values out;
-    for (const auto& object : reflector_.latest()->objects) out[object->key.name] = object->value;
+    for (const auto& object : view->objects) out[object->key.name] = object->value;
     return out;
   }
   int time_travels() const { return time_travels_; }
