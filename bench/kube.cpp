@@ -20,6 +20,8 @@ using namespace std::chrono_literals;
 
 constexpr std::uint32_t kServices = 10'000;
 constexpr int kEvents = 1'000;
+constexpr int kApplies = 1'000;
+constexpr int kWriters = 4;
 constexpr int kRounds = 5;
 constexpr auto kPatience = 180s;
 
@@ -33,6 +35,7 @@ struct Story {
   double p99 = 0;
   double processor = 0;  // Per event.
   double resident = 0;
+  double applies = 0;
 };
 
 base::Result<std::string> line_of(lab::Process& process, std::string_view word) {
@@ -80,7 +83,7 @@ class Contest {
     TRY(touch_services());
     TRY(finish(ours, ours_));
     TRY(finish(theirs, theirs_));
-    return {};
+    return compare_writers({.arguments = {peer, "apply", access, std::to_string(kApplies)}});
   }
   const Story& ours() const { return ours_; }
   const Story& theirs() const { return theirs_; }
@@ -103,26 +106,60 @@ class Contest {
     return {};
   }
 
-  base::Status create_services() {
+  base::Status compare_writers(const lab::Command& their_command) {
+    std::vector<double> our_times;
+    std::vector<double> their_times;
+    for (int round = 0; round < kRounds; ++round) {
+      const auto start = std::chrono::steady_clock::now();
+      TRY(apply_config_maps(round));
+      our_times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+      auto process = TRY(lab::Process::start(their_command));
+      their_times.push_back(TRY(number(process, "applied ")));
+    }
+    ours_.applies = median(our_times);
+    theirs_.applies = median(their_times);
+    return {};
+  }
+
+  // Calls `write(i)` for each i below `count`, by some writers at a time.
+  template <typename Write>
+  static base::Status by_writers(std::uint32_t count, Write write) {
     std::atomic<std::uint32_t> next = 0;
     std::atomic<bool> failed = false;
     std::vector<std::jthread> threads;
-    for (int t = 0; t < 4; ++t) {
+    for (int t = 0; t < kWriters; ++t) {
       threads.emplace_back([&] {
-        for (std::uint32_t i = next++; i < kServices && !failed; i = next++) {
-          const auto made = client_->create(
-              kResource, "default",
-              fmt::format(
-                  R"({{"metadata":{{"name":"web-{}","labels":{{"app":"web","team":"shop"}}}},"spec":{{"clusterIP":"None","ports":[{{"port":80}}],"selector":{{"app":"web"}}}}}})",
-                  i),
-              kube::within(30s));
-          if (!made) failed = true;
+        for (std::uint32_t i = next++; i < count && !failed; i = next++) {
+          if (!write(i)) failed = true;
         }
       });
     }
     threads.clear();
-    if (failed) return base::fail(base::Fault::unavailable, "the Services cannot be created");
+    if (failed) return base::fail(base::Fault::unavailable, "the API server refuses our writes");
     return {};
+  }
+
+  base::Status apply_config_maps(int round) {
+    return by_writers(kApplies, [&](std::uint32_t i) {
+      const std::string name = fmt::format("ours-{}", i);
+      return client_->patch(
+          {"", "v1", "configmaps", true}, {"default", name}, kube::PatchType::apply,
+          fmt::format(
+              R"({{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"{}"}},"data":{{"value":"round {}"}}}})",
+              name, round),
+          kube::within(30s));
+    });
+  }
+
+  base::Status create_services() {
+    return by_writers(kServices, [&](std::uint32_t i) {
+      return client_->create(
+          kResource, "default",
+          fmt::format(
+              R"({{"metadata":{{"name":"web-{}","labels":{{"app":"web","team":"shop"}}}},"spec":{{"clusterIP":"None","ports":[{{"port":80}}],"selector":{{"app":"web"}}}}}})",
+              i),
+          kube::within(30s));
+    });
   }
   base::Status touch_services() {
     for (int i = 0; i < kEvents; ++i) {
@@ -171,7 +208,8 @@ Group kube_group() {
                        line("resident with 10,000 Services", &Story::resident, 0.25, "MiB"),
                        line("change to handler, p50", &Story::p50, 1, "ms"),
                        line("change to handler, p99", &Story::p99, 1, "ms"),
-                       line("processor time per event", &Story::processor, 0.34, "ms")}};
+                       line("processor time per event", &Story::processor, 0.34, "ms"),
+                       line("1,000 server-side applies, 4 writers", &Story::applies, 1, "ms")}};
 }
 
 }  // namespace bench

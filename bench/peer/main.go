@@ -2,6 +2,7 @@
 // not shipped.
 //
 //	peer watch KUBECONFIG EVENTS  follows all Services with a client-go informer
+//	peer apply KUBECONFIG COUNT   applies ConfigMaps with client-go, prints milliseconds
 //	peer rules COUNT              adds rules with vishvananda/netlink, prints milliseconds
 package main
 
@@ -26,6 +27,12 @@ func run(args []string) error {
 			return err
 		}
 		return watch(args[1], events)
+	case len(args) == 3 && args[0] == "apply":
+		count, err := strconv.Atoi(args[2])
+		if err != nil {
+			return err
+		}
+		return apply(args[1], count, 4)
 	case len(args) == 2 && args[0] == "rules":
 		count, err := strconv.Atoi(args[1])
 		if err != nil {
@@ -33,5 +40,5 @@ func run(args []string) error {
 		}
 		return addRules(count)
 	}
-	return fmt.Errorf("usage: peer watch KUBECONFIG EVENTS | peer rules COUNT")
+	return fmt.Errorf("usage: peer watch KUBECONFIG EVENTS | peer apply KUBECONFIG COUNT | peer rules COUNT")
 }
