@@ -105,6 +105,50 @@ TEST_F(TwoControllers, C1_a_leader_that_was_paused_ends_when_it_wakes_and_the_ot
   EXPECT_TRUE(leads(second_));
 }
 
+// The pause hits in the midst of a write, which reaches the server when another leads and has done the same work.
+TEST(Leader, C1_a_write_under_way_when_its_leader_was_paused_changes_nothing) {
+  const testbed::CallMatch creates{.verb = "create", .resource = "ipruleconfigs"};
+  const auto authority = base::read_file(install::cluster().authority_file());
+  ASSERT_TRUE(authority) << authority.error().message();
+  testbed::FaultProxy proxy(http::Url::parse(install::cluster().url()).value(), {.ca = *authority});
+  const auto manager = install::cluster().service_account(install::kNamespace, install::kManager);
+  ASSERT_TRUE(manager) << manager.error().message();
+  Controller first =
+      install::start_controller({"--leader-elect", "--kubeconfig=" + proxy.kubeconfig(manager->token).native()});
+  ASSERT_TRUE(eventually("it leads", kBound, [&] { return first.metric(kLeads) == 1; })) << first.process.errors();
+  Controller second = install::start_controller({"--leader-elect"});
+  proxy.inject(creates, testbed::fault::Hold{}, {.count = testbed::FaultProxy::kAlways});
+  publish("held", 4);
+  ASSERT_TRUE(eventually("its write is under way", kBound, [&] { return proxy.calls(creates) > 0; }));
+  first.process.signal(SIGSTOP);
+  ASSERT_TRUE(eventually("the other leads", 100s, [&] { return second.metric(kLeads) == 1; }));
+  ASSERT_TRUE(is_published("held"));
+
+  const auto refused = [] {
+    const std::string log = base::read_file(install::cluster().audit_log(), std::size_t{1} << 30U).value_or("");
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = log.find(R"("reason":"AlreadyExists","details":{"name":")", at)) != log.npos; ++at) {
+      ++count;
+    }
+    return count;
+  };
+  const auto objects = [] {
+    return kubectl({"get", "ipruleconfigs", "-o", "jsonpath={.items[*]['metadata.uid','metadata.generation']}"});
+  };
+  const std::size_t refused_before = refused();
+  const std::string before = objects();
+  proxy.release();
+  EXPECT_TRUE(eventually("the late write is refused", kBound, [&] { return refused() > refused_before; }));
+  first.process.signal(SIGCONT);
+  const auto ended = first.process.wait_exit(kBound);
+  ASSERT_TRUE(ended) << ended.error().message();
+  EXPECT_THAT(first.process.errors(), HasSubstr("lost"));
+  EXPECT_EQ(objects(), before);
+  EXPECT_EQ(second.metric(kLeads), 1);
+  kubectl({"delete", "iprules", "--all"});
+  kubectl({"delete", "services", "--selector=!component", "--namespace=default"});
+}
+
 TEST(Leader, C2_a_leader_that_cannot_renew_its_lease_ends) {
   const auto authority = base::read_file(install::cluster().authority_file());
   ASSERT_TRUE(authority) << authority.error().message();

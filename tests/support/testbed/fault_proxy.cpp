@@ -179,6 +179,17 @@ void FaultProxy::inject(CallMatch match, Fault fault, Times times) {
   state_.change([&](State& state) { state.rules.push_back({std::move(match), std::move(fault), times}); });
 }
 
+void FaultProxy::release() {
+  state_.change([](State& state) { ++state.releases; });
+}
+
+void FaultProxy::wait_release(const std::stop_token& stop) {
+  const int seen = state_.read([](const State& state) { return state.releases; });
+  (void)state_.wait(
+      stop, [&](const State& state) { return state.releases > seen ? std::optional(true) : std::nullopt; },
+      [](const State&) { return std::optional<base::TimePoint>(); });
+}
+
 void FaultProxy::cut_all() {
   server_.post([this] { server_.cut_all(); });
 }
@@ -217,6 +228,7 @@ void FaultProxy::handle(const Call& call, const std::stop_token& stop) {
     return answer(call, {.status = own->status, .headers = own->headers, .body = own->body});
   }
   if (const auto* delay = std::get_if<fault::Delay>(&fault)) wait(delay->time, stop);
+  if (is<fault::Hold>(fault)) wait_release(stop);
   what.verb == "watch" ? stream(call, fault, stop) : forward(call, what, fault, stop);
 }
 

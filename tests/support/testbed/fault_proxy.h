@@ -43,6 +43,7 @@ struct None {};
 struct Delay {
   base::Duration time;
 };
+struct Hold {};        // Forwarded at the next release().
 struct Drop {};        // Not forwarded, never answered.
 struct Cut {};         // Not forwarded; the connection breaks, and with it all else on it.
 struct LoseAnswer {};  // The server does it; the connection breaks before the client hears.
@@ -67,9 +68,9 @@ struct KillAfter {  // The server has done it; then the client dies, without the
   pid_t client;
 };
 }  // namespace fault
-using Fault =
-    std::variant<fault::None, fault::Delay, fault::Drop, fault::Cut, fault::LoseAnswer, fault::Answer, fault::Freeze,
-                 fault::Duplicate, fault::Reorder, fault::Omit, fault::ReplayList, fault::KillBefore, fault::KillAfter>;
+using Fault = std::variant<fault::None, fault::Delay, fault::Hold, fault::Drop, fault::Cut, fault::LoseAnswer,
+                           fault::Answer, fault::Freeze, fault::Duplicate, fault::Reorder, fault::Omit,
+                           fault::ReplayList, fault::KillBefore, fault::KillAfter>;
 
 // Stands between a client and an API server and does what tests ask, over TLS on both sides; to the client it speaks
 // HTTP/2, or HTTP/1.1 alone. It is who `credentials` say it is; a client's token is passed on, so leave the certificate
@@ -95,6 +96,7 @@ class FaultProxy {
   static constexpr int kAlways = 1 << 30;
   void inject(CallMatch match, Fault fault, Times times);
   void inject(CallMatch match, Fault fault) { inject(std::move(match), std::move(fault), Times()); }
+  void release();  // Lets go on what is held.
   void cut_all();  // Every connection of every client breaks, now.
   void heal();     // Forgets all faults; what is frozen or dropped stays so.
 
@@ -111,6 +113,7 @@ class FaultProxy {
     std::list<Rule> rules;
     std::vector<ApiCall> calls;
     std::map<std::string, http::Response> first_lists;
+    int releases = 0;
 
     Fault choose(const ApiCall& call);
   };
@@ -119,6 +122,7 @@ class FaultProxy {
     std::jthread thread;
   };
 
+  void wait_release(const std::stop_token& stop);
   void start(const Call& call);
   void handle(const Call& call, const std::stop_token& stop);
   void forward(const Call& call, const ApiCall& what, const Fault& fault, const std::stop_token& stop);
