@@ -99,7 +99,7 @@ class World {
     if (const auto* wait = std::get_if<Elector::Wait>(&action)) {
       on(who, std::max(0.0, who->real(wait->until) - now_) + 1e-6, [this, who] { step(who); });
     } else if (const auto* read = std::get_if<Elector::Read>(&action)) {
-      exchange(who, read->deadline, [this] { return true; });
+      exchange(who, read->deadline, [] { return true; });
     } else if (const auto* write = std::get_if<Elector::Write>(&action)) {
       exchange(who, write->deadline, [this, lease = write->lease] { return server_.write(lease); }, true);
     } else {
