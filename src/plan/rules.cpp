@@ -4,7 +4,7 @@
 #include <deque>
 #include <map>
 #include <tuple>
-#include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,21 +15,6 @@ namespace {
 
 using state::Rule;
 
-struct ByValue {
-  std::size_t operator()(const Rule* rule) const { return std::hash<Rule>()(*rule); }
-  bool operator()(const Rule* one, const Rule* other) const { return *one == *other; }
-};
-
-// Desired rules, each once, in canonical form, with the number of copies the kernel holds.
-struct Wanted {
-  struct Copies {
-    std::size_t count = 0;
-    std::size_t first = 0;  // Where the first one stands in the observed list.
-  };
-  std::deque<Rule> rewritten{};  // Those that were not in canonical form; the others are used in place.
-  std::unordered_map<const Rule*, Copies, ByValue, ByValue> rules{};
-};
-
 base::Status check(const Rule& rule, const Ownership& ownership) {
   TRY(state::validate(rule));
   if (!ownership.owns(rule)) {
@@ -38,20 +23,53 @@ base::Status check(const Rule& rule, const Ownership& ownership) {
   return {};
 }
 
-Wanted collect_wanted(const state::NetState& desired, const Ownership& ownership, std::vector<Refusal>& refused) {
-  Wanted wanted;
-  wanted.rules.reserve(desired.rules.size());
-  for (const Rule& given : desired.rules) {
-    const Rule* rule = state::is_canonical(given) ? &given : &wanted.rewritten.emplace_back(state::canonical(given));
-    if (auto status = check(*rule, ownership); !status) {
-      refused.push_back({.desired = *rule, .reason = std::move(status).error()});
-      continue;
+// A desired rule, with the number of copies the kernel holds.
+struct Wish {
+  const Rule* rule = nullptr;
+  std::size_t copies = 0;
+  std::size_t first = 0;  // Where the first one stands in the observed list.
+};
+
+// The desired rules, each once, in canonical form and in order.
+class Wanted {
+ public:
+  Wanted(const state::NetState& desired, const Ownership& ownership, std::vector<Refusal>& refused) {
+    wishes_.reserve(desired.rules.size());
+    for (const Rule& given : desired.rules) {
+      const Rule* rule = state::is_canonical(given) ? &given : &rewritten_.emplace_back(state::canonical(given));
+      if (auto status = check(*rule, ownership); !status) {
+        refused.push_back({.desired = *rule, .reason = std::move(status).error()});
+      } else {
+        wishes_.push_back({.rule = rule});
+      }
     }
-    wanted.rules.try_emplace(rule);
+    if (std::ranges::adjacent_find(wishes_, std::ranges::greater_equal(), by_rule) != wishes_.end()) {
+      std::ranges::sort(wishes_, {}, by_rule);
+      wishes_.erase(std::ranges::unique(wishes_, {}, by_rule).begin(), wishes_.end());
+    }
+    std::ranges::sort(refused, {}, &Refusal::desired);
   }
-  std::ranges::sort(refused, {}, &Refusal::desired);
-  return wanted;
-}
+
+  // What an observed rule fulfils. Those mostly stand in the order in which we added them, which is this one: so the
+  // one after the last is tried first, and a node where all is right costs one comparison for each rule.
+  Wish* find(const Rule& rule) {
+    if (next_ == wishes_.size() || *wishes_[next_].rule != rule) {
+      const auto found = std::ranges::lower_bound(wishes_, rule, {}, by_rule);
+      if (found == wishes_.end() || *found->rule != rule) return nullptr;
+      next_ = static_cast<std::size_t>(found - wishes_.begin());
+    }
+    return &wishes_[next_++];
+  }
+
+  const std::vector<Wish>& wishes() const { return wishes_; }
+
+ private:
+  static const Rule& by_rule(const Wish& wish) { return *wish.rule; }
+
+  std::deque<Rule> rewritten_;  // Those that were not in canonical form; the others are used in place.
+  std::vector<Wish> wishes_;
+  std::size_t next_ = 0;
+};
 
 // An own rule in the observed list.
 struct Standing {
@@ -96,8 +114,10 @@ class Groups {
     Group& group = of(rule);
     const std::uint32_t shape = shape_of(rule);
     if (!group.shape) group.shape = shape;
-    if (*group.shape != shape || is_never_alone(rule)) group.mixed = true;
+    if (*group.shape != shape || is_never_alone(rule)) group.mixed = any_is_mixed_ = true;
   }
+  // Without one, every request finds its own rule, and nobody has to join.
+  bool any_is_mixed() const { return any_is_mixed_; }
   // After every rule was noted.
   void join(const Rule& rule) {
     if (Group& group = of(rule); group.mixed) group.all.push_back(&rule);
@@ -136,11 +156,12 @@ class Groups {
   }
 
   std::map<GroupKey, Group> groups_;
+  bool any_is_mixed_ = false;
   std::pair<const GroupKey, Group>* last_ = nullptr;  // Rules come in runs of one group.
 };
 
-std::vector<AddRule> order_adds(std::vector<const Rule*> missing, bool verified, Groups& groups) {
-  std::ranges::sort(missing, {}, [](const Rule* rule) -> const Rule& { return *rule; });
+// `missing` in order.
+std::vector<AddRule> exclusive_or_bulk(const std::vector<const Rule*>& missing, bool verified, Groups& groups) {
   std::vector<AddRule> out;
   out.reserve(missing.size());
   const auto same_priority = [](const Rule* one, const Rule* other) {
@@ -180,13 +201,14 @@ std::vector<Op> order_removals(std::vector<Standing> surplus, bool verified, Gro
   return out;
 }
 
-std::vector<Clash> find_clashes(const Wanted& wanted, std::vector<const Rule*> foreign) {
-  const auto place = [](const Rule* rule) { return std::tie(rule->family, rule->priority, rule->selector); };
-  std::ranges::sort(foreign, {}, place);
+std::vector<Clash> find_clashes(const Wanted& wanted, const std::vector<const Rule*>& foreign) {
+  // What comes first in the order of rules, too.
+  const auto place = [](const Rule& rule) { return std::tie(rule.family, rule.priority, rule.selector); };
+  const auto place_of_wish = [&](const Wish& wish) { return place(*wish.rule); };
   std::vector<Clash> out;
-  for (const auto& [rule, copies] : wanted.rules) {
-    for (const Rule* other : std::ranges::equal_range(foreign, place(rule), {}, place)) {
-      out.push_back({.desired = *rule, .foreign = *other});
+  for (const Rule* other : foreign) {
+    for (const Wish& wish : std::ranges::equal_range(wanted.wishes(), place(*other), {}, place_of_wish)) {
+      out.push_back({.desired = *wish.rule, .foreign = *other});
     }
   }
   std::ranges::sort(out, {}, [](const Clash& clash) { return std::tie(clash.desired, clash.foreign); });
@@ -203,6 +225,8 @@ struct Sorted {
 
 Sorted sort_observed(const state::NetState& observed, bool verified, Wanted& wanted, const Ownership& ownership) {
   Sorted out;
+  out.own.reserve(observed.rules.size());
+  out.kept.reserve(observed.rules.size());
   for (std::size_t i = 0; i < observed.rules.size(); ++i) {
     const Rule& rule = observed.rules[i];
     if (!ownership.owns(rule)) {
@@ -210,17 +234,30 @@ Sorted sort_observed(const state::NetState& observed, bool verified, Wanted& wan
       continue;
     }
     out.own.push_back(&rule);
-    const auto found = wanted.rules.find(&rule);
-    if (found == wanted.rules.end()) {
+    Wish* const wish = wanted.find(rule);
+    if (wish == nullptr) {
       out.surplus.push_back({.rule = &rule, .position = i});
-    } else if (found->second.count++ == 0) {
-      found->second.first = i;
+    } else if (wish->copies++ == 0) {
+      wish->first = i;
       out.kept.push_back({.rule = &rule, .position = i});
     } else if (verified) {
       // A removal takes the first of the copies.
-      out.surplus.push_back({.rule = &rule, .position = found->second.first});
+      out.surplus.push_back({.rule = &rule, .position = wish->first});
     }
   }
+  return out;
+}
+
+Groups group(Sorted& sorted, const std::vector<const Rule*>& missing) {
+  Groups out;
+  for (const auto* rules : {&std::as_const(sorted.own), &missing}) {
+    for (const Rule* rule : *rules) out.note(*rule);
+  }
+  if (!out.any_is_mixed()) return out;
+  for (const auto* rules : {&std::as_const(sorted.own), &missing}) {
+    for (const Rule* rule : *rules) out.join(*rule);
+  }
+  for (Standing& standing : sorted.kept) out.join_kept(standing);
   return out;
 }
 
@@ -229,28 +266,19 @@ Sorted sort_observed(const state::NetState& observed, bool verified, Wanted& wan
 RuleChanges diff_rules(const state::NetState& observed, bool verified, const state::NetState& desired,
                        const Ownership& ownership) {
   RuleChanges out;
-  Wanted wanted = collect_wanted(desired, ownership, out.refused);
+  Wanted wanted(desired, ownership, out.refused);
   Sorted sorted = sort_observed(observed, verified, wanted, ownership);
   std::vector<const Rule*> missing;
-  for (const auto& [rule, copies] : wanted.rules) {
-    if (copies.count == 0) missing.push_back(rule);
+  for (const Wish& wish : wanted.wishes()) {
+    if (wish.copies == 0) missing.push_back(wish.rule);
   }
-
-  Groups groups;
-  for (const auto* rules : {&sorted.own, &missing}) {
-    for (const Rule* rule : *rules) groups.note(*rule);
-  }
-  for (const auto* rules : {&sorted.own, &missing}) {
-    for (const Rule* rule : *rules) groups.join(*rule);
-  }
-  for (Standing& standing : sorted.kept) groups.join_kept(standing);
-
-  out.add = order_adds(std::move(missing), verified, groups);
+  Groups groups = group(sorted, missing);
+  out.add = exclusive_or_bulk(missing, verified, groups);
   out.remove = order_removals(std::move(sorted.surplus), verified, groups);
   for (const state::OpaqueRule& rule : observed.opaque_rules) {
     if (ownership.owns(rule)) out.remove.emplace_back(RemoveOpaqueRule{.rule = rule});
   }
-  out.clashes = find_clashes(wanted, std::move(sorted.foreign));
+  out.clashes = find_clashes(wanted, sorted.foreign);
   return out;
 }
 
