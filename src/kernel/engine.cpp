@@ -21,11 +21,14 @@ base::Result<Engine> Engine::open(plan::Ownership ownership, Reach reach) {
 }
 
 base::Result<state::Observation> Engine::observe(std::stop_token stop, const state::NetState& desired) {
-  ObserveOptions options{.routing = reach_ == Reach::all, .protocols = ownership_.protocols};
+  constexpr std::size_t kGrowth = 64;  // A few more than last time are no reason to copy all of them.
+  ObserveOptions options{
+      .expected_rules = rules_seen_ + kGrowth, .routing = reach_ == Reach::all, .protocols = ownership_.protocols};
   for (const state::Route& route : desired.routes) options.tables.push_back(route.table);
   std::ranges::sort(options.tables);
   options.tables.erase(std::ranges::unique(options.tables).begin(), options.tables.end());
   auto seen = TRY(kernel::observe(socket_, stop, options));
+  rules_seen_ = state::state_of(seen).rules.size();
   if (reach_ == Reach::rules) return seen;
   return with_table(std::move(seen));
 }

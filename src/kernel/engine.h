@@ -83,6 +83,7 @@ class Engine {
   Socket socket_;
   plan::Ownership ownership_;
   Reach reach_;
+  std::size_t rules_seen_ = 0;          // The last time.
   std::optional<nft::OwnTable> table_;  // Opened when it is first needed.
 };
 

@@ -17,6 +17,8 @@ using net::Family;
 // there, every change that a dump could have seen has also queued its event.
 constexpr std::uint32_t kNowhere = 0xffffffff;
 
+constexpr std::size_t kSpareRules = 1024;
+
 // False where we may not ask.
 base::Result<bool> wait_for_writers(Socket& socket, Family family) {
   const auto nobody = net::Address::parse(family == Family::v4 ? "240.0.0.0" : "100::").value();
@@ -72,9 +74,11 @@ base::Result<bool> observe_family(Socket& socket, Family family, int tries, std:
 
 base::Result<state::Observation> observe(Socket& socket, std::stop_token stop, const ObserveOptions& options) {
   state::NetState seen;
+  seen.rules.reserve(options.expected_rules);
   const bool v4 = TRY(observe_family(socket, Family::v4, options.tries, stop, seen));
   const bool v6 = TRY(observe_family(socket, Family::v6, options.tries, stop, seen));
-  seen.rules.shrink_to_fit();  // A node may hold very many, and for long.
+  // A node may hold very many, and for long.
+  if (seen.rules.capacity() - seen.rules.size() > kSpareRules) seen.rules.shrink_to_fit();
   const bool routing = !options.routing || TRY(observe_routing(socket, options, stop, seen));
   if (v4 && v6 && routing) return state::Verified{.state = std::move(seen)};
   return state::Unverified{.state = std::move(seen),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <stop_token>
 #include <vector>
@@ -11,7 +12,8 @@
 namespace kernel {
 
 struct ObserveOptions {
-  int tries = 8;  // Dumps per family before giving up on a quiet moment.
+  int tries = 8;                   // Dumps per family before giving up on a quiet moment.
+  std::size_t expected_rules = 0;  // Room for so many is made at once.
   // Which kinds to read besides rules, all or none: routes, nexthops, addresses and links.
   bool routing = false;
   // Of routes, those with our numbers are read wherever they are, and everybody's in these tables: where somebody wants

@@ -83,6 +83,7 @@ std::string Address::text() const {
 }
 
 Address Address::masked(int length) const {
+  if (length >= bits()) return *this;
   Address out = *this;
   for (int i = 0; i < bits() / 8; ++i) {
     const int kept = std::clamp(length - 8 * i, 0, 8);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <linux/netlink.h>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -40,8 +41,30 @@ struct Attribute {
   std::unexpected<base::Error> wrong_length(std::size_t expected) const;
 };
 
+std::unexpected<base::Error> length_does_not_fit(std::string_view what, std::size_t length, std::size_t rest);
+
+// The value behind the header that `rest` begins with, its length given by `length` in that header; `rest` then begins
+// at the aligned place behind it. Here and below in the header, because a dump is little else than calls of these. The
+// header is copied instead of cast: a view may start anywhere, and a fuzzer's does.
+template <typename Header, typename Length>
+base::Result<std::span<const std::byte>> take_value(std::span<const std::byte>& rest, Header& header,
+                                                    Length Header::* length, std::string_view what) {
+  if (rest.size() < sizeof header) return length_does_not_fit(what, sizeof header, rest.size());
+  std::memcpy(&header, rest.data(), sizeof header);
+  const std::size_t size = header.*length;
+  if (size < sizeof header || size > rest.size()) return length_does_not_fit(what, size, rest.size());
+  const auto value = rest.subspan(sizeof header, size - sizeof header);
+  const std::size_t aligned = (size + 3) & ~std::size_t{3};
+  rest = rest.subspan(rest.size() < aligned ? rest.size() : aligned);
+  return value;
+}
+
 // Takes the next attribute off `rest`; an error where a length does not add up. Call while `rest` is not empty.
-base::Result<Attribute> next_attribute(std::span<const std::byte>& rest);
+inline base::Result<Attribute> next_attribute(std::span<const std::byte>& rest) {
+  nlattr header;
+  const auto value = TRY(take_value(rest, header, &nlattr::nla_len, "attribute"));
+  return Attribute{.type = static_cast<std::uint16_t>(header.nla_type & NLA_TYPE_MASK), .value = value};
+}
 
 // The struct at the start of `rest`, which then begins at the aligned place behind it.
 template <typename T>
@@ -65,6 +88,14 @@ struct Received {
 };
 
 // Takes the next message off a datagram; an error where a length does not add up. Call while `rest` is not empty.
-base::Result<Received> next_message(std::span<const std::byte>& rest);
+inline base::Result<Received> next_message(std::span<const std::byte>& rest) {
+  nlmsghdr header;
+  const auto payload = TRY(take_value(rest, header, &nlmsghdr::nlmsg_len, "message"));
+  return Received{.type = header.nlmsg_type,
+                  .flags = header.nlmsg_flags,
+                  .sequence = header.nlmsg_seq,
+                  .port = header.nlmsg_pid,
+                  .payload = payload};
+}
 
 }  // namespace kernel
