@@ -67,6 +67,16 @@ TEST_F(Facts, without_excl_the_same_rule_goes_in_again) {
   EXPECT_EQ(add("500: from 10.0.0.7 lookup 100 proto 183", true), EEXIST);
 }
 
+TEST_F(Facts, there_is_no_replace_it_adds_one_more) {
+  add("500: from 10.0.0.7 lookup 100 proto 183");
+  Message message = bare(RTM_NEWRULE, AF_INET, FR_ACT_TO_TBL, NLM_F_CREATE | NLM_F_REPLACE);
+  message.put_u32(FRA_PRIORITY, 500);
+  message.put_u32(FRA_TABLE, 100);
+  message.put_u8(FRA_PROTOCOL, 183);
+  EXPECT_EQ(send(std::move(message)), 0);
+  EXPECT_EQ(run("ip rule show priority 500 | wc -l"), "2\n");
+}
+
 TEST_F(Facts, excl_compares_the_protocol_too) {
   EXPECT_EQ(add("500: from 10.0.0.7 lookup 100 proto static"), 0);
   EXPECT_EQ(add("500: from 10.0.0.7 lookup 100 proto 183"), 0);
@@ -115,6 +125,19 @@ TEST_F(Facts, host_bits_are_kept) {
   EXPECT_EQ(run("ip rule show priority 500"), "500:\tfrom 10.0.0.0/24 lookup 100 proto 183\n");
 }
 
+TEST_F(Facts, a_source_of_length_0_is_everybody) {
+  run("ip rule add from 10.0.0.0/0 lookup 100 priority 500 protocol 183");
+  EXPECT_EQ(run("ip rule show priority 500"), "500:\tfrom all lookup 100 proto 183\n");
+}
+
+TEST_F(Facts, a_mapped_source_makes_an_ipv6_rule) {
+  run("ip -6 rule add from ::ffff:10.0.0.7 lookup 100 priority 500 protocol 183");
+  EXPECT_EQ(run("ip rule show priority 500"), "");
+  const auto seen = observe(socket(), {}).value();
+  ASSERT_EQ(state::state_of(seen).opaque_rules.size(), 1) << "it is no source of ours, in either family";
+  EXPECT_EQ(state::state_of(seen).opaque_rules[0].family, net::Family::v6);
+}
+
 TEST_F(Facts, table_0_is_chosen_by_the_kernel_in_ipv4_and_refused_in_ipv6) {
   const auto table_0 = [](std::uint8_t family) {
     Message message = bare(RTM_NEWRULE, family, FR_ACT_TO_TBL, NLM_F_CREATE);
@@ -145,6 +168,15 @@ TEST_F(Facts, a_missing_interface_detaches_without_a_rule_event) {
   const auto seen = observe(socket(), {}).value();
   EXPECT_NE(std::ranges::find(state::state_of(seen).rules, rule("500: from all iif eth9 lookup 100 proto 183")),
             state::state_of(seen).rules.end());
+}
+
+TEST_F(Facts, a_renamed_interface_detaches_without_a_rule_event) {
+  run("ip link add eth9 type veth peer name peer9");
+  EXPECT_EQ(add("500: from all iif eth9 lookup 100 proto 183"), 0);
+  auto events = EventSocket::open(Bus::route, std::array<int, 1>{RTNLGRP_IPV4_RULE}).value();
+  run("ip link set eth9 name eth8");
+  EXPECT_EQ(events.drain().value().events, 0);
+  EXPECT_EQ(run("ip rule show priority 500"), "500:\tfrom all iif eth9 [detached] lookup 100 proto 183\n");
 }
 
 TEST_F(Facts, rules_of_one_priority_stand_in_order_of_age) {
@@ -197,6 +229,42 @@ TEST_F(Facts, a_small_buffer_loses_events_and_says_so_once) {
   EXPECT_TRUE(drained.lost);
   EXPECT_LT(drained.events, 3000);
   EXPECT_FALSE(events.drain().value().lost);
+}
+
+TEST_F(Facts, with_no_enobufs_the_same_events_are_lost_in_silence) {
+  auto endpoint = Endpoint::open(Bus::route).value();
+  ASSERT_TRUE(endpoint.set_option(SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, RTNLGRP_IPV4_RULE));
+  ASSERT_TRUE(endpoint.set_option(SOL_NETLINK, NETLINK_NO_ENOBUFS, 1));
+  std::vector<Message> messages;
+  for (int i = 0; i < 3000; ++i) {
+    messages.push_back(rtnl::encode_add(rule("500: from 10.0.0.7 lookup 100 proto 183"), false).value());
+  }
+  socket().transact_all(messages);
+  int events = 0;
+  while (endpoint.receive({}).value()) ++events;  // No error, to the end.
+  EXPECT_LT(events, 3000);
+}
+
+TEST_F(Facts, a_short_read_after_a_long_one_cuts_the_dump) {
+  std::vector<Message> messages;
+  for (int i = 0; i < 1000; ++i) {
+    messages.push_back(rtnl::encode_add(rule("500: from 10.0.0.7 lookup 100 proto 183"), false).value());
+  }
+  socket().transact_all(messages);
+  auto endpoint = Endpoint::open(Bus::route).value();
+  Message request = rtnl::encode_dump(net::Family::v4);
+  std::vector<std::byte> bytes(request.bytes().begin(), request.bytes().end());
+  reinterpret_cast<nlmsghdr*>(bytes.data())->nlmsg_flags |= NLM_F_DUMP;
+  ASSERT_TRUE(endpoint.send(bytes));
+  ASSERT_TRUE(endpoint.receive({}).value());  // With our buffer: the kernel learns that we take long ones.
+  std::array<std::byte, 4096> small;
+  iovec part{.iov_base = small.data(), .iov_len = small.size()};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  bool cut = false;
+  while (::recvmsg(endpoint.fd(), &message, MSG_DONTWAIT) > 0) cut = cut || (message.msg_flags & MSG_TRUNC) != 0;
+  EXPECT_TRUE(cut);
 }
 
 TEST_F(Facts, rule_dumps_refuse_every_filter) {

@@ -1,6 +1,9 @@
 // What the kernel does with routes and the engine relies on; each is a contract to be checked on every kernel.
+#include <array>
 #include <cerrno>
 
+#include "kernel/netlink/events.h"
+#include "kernel/rtnl/nexthop.h"
 #include "tests/kernel/route_world.h"
 
 namespace kernel::rtnl {
@@ -188,6 +191,22 @@ TEST_F(RouteFacts, route_over_a_link_that_is_down_is_refused) {
 TEST_F(RouteFacts, source_that_is_no_address_of_the_node_is_refused) {
   EXPECT_EQ(add(v4, "192.0.2.0/24 dev eth0 table 7 proto 183 src 10.0.0.77").error().errno_value(), EINVAL);
   EXPECT_EQ(add(v6, "2001:db8::/32 dev eth0 table 7 proto 183 src fd00::77").error().errno_value(), EINVAL);
+}
+
+TEST_F(RouteFacts, events_of_routes_and_nexthops_carry_the_port_of_who_caused_them) {
+  auto events = EventSocket::open(Bus::route, std::array<int, 2>{RTNLGRP_IPV4_ROUTE, RTNLGRP_NEXTHOP}).value();
+  std::vector<std::uint32_t> ports;
+  const auto note = [&](const Received& event) { ports.push_back(event.port); };
+  ASSERT_TRUE(add(v4, "192.0.2.0/24 via 10.0.0.1 dev eth0 table 7 proto 183"));
+  const auto nexthop = state::parse_nexthop(v4, "id 5 via 10.0.0.1 dev eth0 proto 183").value();
+  ASSERT_TRUE(socket().transact(encode_add(nexthop, links()).value()));
+  ASSERT_TRUE(events.drain(note));
+  EXPECT_EQ(ports, (std::vector<std::uint32_t>{socket().port(), socket().port()}));
+  ports.clear();
+  run("ip route del 192.0.2.0/24 table 7; ip nexthop del id 5");
+  ASSERT_TRUE(events.drain(note));
+  ASSERT_EQ(ports.size(), 2);
+  EXPECT_TRUE(ports[0] != socket().port() && ports[1] != socket().port());
 }
 
 TEST_F(RouteFacts, renamed_link_keeps_its_routes_under_the_new_name) {
