@@ -182,9 +182,9 @@ void AgentRollout::follow(const std::set<std::string>& name_spaces) {
   std::erase_if(set_writes_, [&](const auto& entry) { return !name_spaces.contains(entry.first); });
 }
 
-bool AgentRollout::sees_own_writes() const {
-  return agent_writes_.are_in(agents_.latest()->version) && std::ranges::all_of(set_writes_, [&](const auto& entry) {
-           return entry.second.are_in(sets_.at(entry.first)->latest()->version);
+bool AgentRollout::sees_own_writes() {
+  return agent_writes_.are_in(*agents_.latest()) && std::ranges::all_of(set_writes_, [&](auto& entry) {
+           return entry.second.are_in(*sets_.at(entry.first)->latest());
          });
 }
 

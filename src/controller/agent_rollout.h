@@ -48,7 +48,7 @@ class AgentRollout {
 
   base::Result<kube::Next> pass(std::stop_token stop);
   void follow(const std::set<std::string>& name_spaces);
-  bool sees_own_writes() const;
+  bool sees_own_writes();
   base::Status retire(const api::Agent& agent, const api::Agent* active, std::stop_token stop);
   base::Result<kube::Next> roll_out(const api::Agent& agent, std::stop_token stop);
 

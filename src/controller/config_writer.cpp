@@ -18,6 +18,7 @@ base::Status ConfigWriter::write(const intent::Write& write, std::stop_token sto
     const auto removed =
         client_.remove(configs, key, {.uid = meta.uid, .resource_version = meta.resource_version}, limit);
     if (!removed && removed.error().fault() != base::Fault::absent) return std::unexpected(removed.error());
+    own_.note_removal(meta);
     return {};
   }
   const auto body = api::encode(write.object);

@@ -6,6 +6,7 @@
 #include "controller/own_writes.h"
 #include "intent/cluster/changes.h"
 #include "kube/client.h"
+#include "kube/store.h"
 
 namespace controller {
 
@@ -17,7 +18,7 @@ class ConfigWriter {
 
   base::Status write(const intent::Write& write, std::stop_token stop);
   base::Status write_status(const api::IPRuleConfig& config, std::stop_token stop);
-  bool is_seen_in(std::uint64_t view_version) const { return own_.are_in(view_version); }
+  bool is_seen_in(const kube::View<api::IPRuleConfig>& view) { return own_.are_in(view); }
 
  private:
   kube::Client& client_;

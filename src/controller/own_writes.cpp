@@ -20,8 +20,13 @@ void OwnWrites::note(const std::string& answer) {
   at_ = base::SteadyClock().now();
 }
 
-bool OwnWrites::are_in(std::uint64_t view_version) const {
-  return view_version >= version_ || base::SteadyClock().now() - at_ > kLongest;
+void OwnWrites::note_removal(const meta::Meta& removed) {
+  removed_.insert_or_assign(kube::Key{.ns = removed.ns, .name = removed.name}, removed.uid);
+  at_ = base::SteadyClock().now();
+}
+
+bool OwnWrites::is_overdue() const {
+  return base::SteadyClock().now() - at_ > kLongest;
 }
 
 }  // namespace controller

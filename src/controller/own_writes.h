@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "base/clock.h"
+#include "kube/store.h"
+#include "meta/meta.h"
 
 namespace controller {
 
@@ -13,11 +16,24 @@ class OwnWrites {
  public:
   void note(const std::string& answer);  // The server's, to a create or an update.
 
+  void note_removal(const meta::Meta& removed);
+
   // Not for ever: a storage that was restored from a backup counts from a lower number.
-  bool are_in(std::uint64_t view_version) const;
+  template <typename T>
+  bool are_in(const kube::View<T>& view) {
+    std::erase_if(removed_, [&](const auto& removed) {
+      const kube::Object<T>* object = view.find(removed.first);
+      return object == nullptr || object->uid != removed.second || object->value.meta.terminating();
+    });
+    if (is_overdue()) removed_.clear();
+    return removed_.empty() && (view.version >= version_ || is_overdue());
+  }
 
  private:
+  bool is_overdue() const;
+
   std::uint64_t version_ = 0;
+  std::map<kube::Key, std::string> removed_;  // To their uids: what the view still shows, or may.
   base::TimePoint at_{};
 };
 

@@ -58,6 +58,7 @@ base::Status ReportKeeper::write(const intent::NodeStateWrite& write, std::stop_
     const auto removed =
         client_.remove(states, key, {.uid = meta.uid, .resource_version = meta.resource_version}, limit);
     if (!removed && removed.error().fault() != base::Fault::absent) return std::unexpected(removed.error());
+    own_.note_removal(meta);
     return {};
   }
   const auto body = api::encode(write.object);

@@ -12,6 +12,7 @@
 #include "intent/cluster/node_states.h"
 #include "intent/cluster/report_trust.h"
 #include "kube/client.h"
+#include "kube/store.h"
 
 namespace controller {
 
@@ -24,7 +25,7 @@ class ReportKeeper {
   base::Result<std::vector<std::string>> find_distrusted(const ClusterSeen& seen, std::stop_token stop);
 
   base::Status write(const intent::NodeStateWrite& write, std::stop_token stop);
-  bool is_seen_in(std::uint64_t view_version) const { return own_.are_in(view_version); }
+  bool is_seen_in(const kube::View<api::NodeState>& view) { return own_.are_in(view); }
 
  private:
   base::Result<bool> is_node_there(const api::NodeState& state, const kube::Limit& limit);

@@ -56,9 +56,9 @@ ServiceRules::ServiceRules(kube::Client& client, kube::Client& statuses, Service
       patience_(kPatience),
       events_(statuses, {.controller = "iprule-controller", .instance = options_.instance}) {}
 
-bool ServiceRules::sees_own_writes(const ClusterSeen& seen) const {
-  return configs_.is_seen_in(seen.configs.view->version) && reports_.is_seen_in(seen.states.view->version) &&
-         rule_writes_.are_in(seen.rules.view->version);
+bool ServiceRules::sees_own_writes(const ClusterSeen& seen) {
+  return configs_.is_seen_in(*seen.configs.view) && reports_.is_seen_in(*seen.states.view) &&
+         rule_writes_.are_in(*seen.rules.view);
 }
 
 base::Result<ServiceRules::Work> ServiceRules::decide(const ClusterSeen& seen, base::TimePoint start,

@@ -74,7 +74,7 @@ class ServiceRules {
     std::string first_error;
   };
 
-  bool sees_own_writes(const ClusterSeen& seen) const;
+  bool sees_own_writes(const ClusterSeen& seen);
   base::Result<Work> decide(const ClusterSeen& seen, base::TimePoint start, std::stop_token stop);
   void write_states(Work& work, const std::stop_token& stop);
   void write_configs(Work& work, const std::stop_token& stop);

@@ -51,18 +51,26 @@ void delete_all(kube::Client& client, const kube::Resource& resource) {
 }  // namespace
 
 ClusterScript::ClusterScript() : client_(api_test::admin()) {
-  must(cluster_.kubectl({"apply", "-k", std::string(IPRULE_SOURCE_DIR) + "/config/crd"}));
-  must(cluster_.kubectl({"wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"}));
+  static const bool kKindsAreThere = [&] {
+    must(cluster_.kubectl({"apply", "-k", std::string(IPRULE_SOURCE_DIR) + "/config/crd"}));
+    must(cluster_.kubectl({"wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"}));
+    return true;
+  }();
+  (void)kKindsAreThere;
   (void)client_->create(kNamespaces, "", fmt::format(R"({{"metadata":{{"name":"{}"}}}})", kNamespace), soon());
   (void)client_->create(kAccounts, kNamespace, R"({"metadata":{"name":"default"}})", soon());
 }
 
 ClusterScript::~ClusterScript() {
-  for (const auto* plural : {"iprules", "ipruleconfigs", "nodestates"}) delete_all(*client_, ours(plural));
+  forget_rules();
   delete_all(*client_, ours("agents", true));
-  delete_all(*client_, kServices);
   (void)cluster_.kubectl({"delete", "pods", "--all", "--force", "-n", kNamespace});
   delete_all(*client_, kNodes);
+}
+
+void ClusterScript::forget_rules() {
+  for (const auto* plural : {"iprules", "ipruleconfigs", "nodestates"}) delete_all(*client_, ours(plural));
+  delete_all(*client_, kServices);
 }
 
 void ClusterScript::add_agent(const std::string& spec) {

@@ -26,6 +26,7 @@ class ClusterScript {
   enum class AgentKind { ours, old };
   void add_node(const std::string& name, AgentKind kind = AgentKind::ours);  // With an agent's pod, ready.
   void delete_node(const std::string& name);
+  void forget_rules();  // And Services, and what followed from them; nodes and Agents stay.
 
   void put_rule(const std::string& name, const std::string& spec);
   void delete_rule(const std::string& name);

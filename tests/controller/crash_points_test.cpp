@@ -1,0 +1,194 @@
+// The controller killed before and after every write it makes, in three workloads: what is there in the end, and what
+// was written to get there, is as if nothing had happened.
+#include <map>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/api.h"
+#include "controller/cluster_script.h"
+#include "testbed/eventually.h"
+#include "testbed/fault_proxy.h"
+#include "testbed/process.h"
+
+namespace controller_test {
+namespace {
+
+using namespace std::chrono_literals;
+using testbed::CallMatch;
+using testbed::eventually;
+using testbed::FaultProxy;
+using testbed::Process;
+
+constexpr int kServices = 3;
+
+constexpr std::size_t kOrders = 4;  // The first of these; the rest is written for people.
+// Each kind of write the controller makes.
+const std::vector<CallMatch> kWrites = {
+    {.verb = "create", .resource = "ipruleconfigs"},        {.verb = "update", .resource = "ipruleconfigs"},
+    {.verb = "delete", .resource = "ipruleconfigs"},        {.verb = "create", .resource = "nodestates"},
+    {.verb = "update", .resource = "ipruleconfigs/status"}, {.verb = "update", .resource = "iprules/status"},
+};
+
+struct Workload {
+  std::string name;
+  std::function<void(ClusterScript&)> prepare;  // And let it settle.
+  std::function<void(ClusterScript&)> work;
+  std::size_t configs_after;
+  std::uint32_t table_after;
+};
+
+void create_services(ClusterScript& script) {
+  for (int i = 1; i <= kServices; ++i) {
+    script.put_service("web-" + std::to_string(i), "203.0.113." + std::to_string(i));
+  }
+}
+void put_rule(ClusterScript& script, int table) {
+  script.put_rule("blue", R"({"cidrs":["203.0.113.0/24"],"table":)" + std::to_string(table) + R"(,"priority":1500})");
+}
+
+const std::vector<Workload> kWorkloads = {
+    {.name = "services created",
+     .prepare = [](ClusterScript& script) { put_rule(script, 120); },
+     .work = create_services,
+     .configs_after = kServices,
+     .table_after = 120},
+    {.name = "rule edited",
+     .prepare =
+         [](ClusterScript& script) {
+           put_rule(script, 120);
+           create_services(script);
+         },
+     .work = [](ClusterScript& script) { put_rule(script, 121); },
+     .configs_after = kServices,
+     .table_after = 121},
+    {.name = "services deleted",
+     .prepare =
+         [](ClusterScript& script) {
+           put_rule(script, 120);
+           create_services(script);
+         },
+     .work =
+         [](ClusterScript& script) {
+           for (int i = 1; i <= kServices; ++i) script.delete_service("web-" + std::to_string(i));
+         },
+     .configs_after = 0,
+     .table_after = 0},
+};
+
+class CrashPoints : public testing::TestWithParam<Workload> {
+ protected:
+  using Writes = std::vector<int>;  // As in kWrites.
+
+  struct Crash {
+    std::size_t kind;
+    int skip;
+    bool is_before;  // Else the server has done it, and nobody hears.
+  };
+
+  static kube::Config admin_config() {
+    return api_test::must(kube::from_kubeconfig({testbed::shared_cluster().admin_kubeconfig()}, ""));
+  }
+  Process start_controller() {
+    return api_test::must(Process::start({.arguments = {IPRULE_CONTROLLER, "--kubeconfig", kubeconfig_.native(),
+                                                        "--health-probe-bind-address=0", "--absent-delay=0s"}}));
+  }
+  Writes count() const {
+    Writes out;
+    for (const CallMatch& match : kWrites) out.push_back(proxy_.calls(match));
+    return out;
+  }
+  static bool is_settled(ClusterScript& script, std::size_t configs, std::uint32_t table) {
+    const auto all = script.configs();
+    if (all.size() != configs) return false;
+    for (const auto& config : all) {
+      const auto* applied = meta::find(config.status.conditions, "Applied");
+      const bool is_right = config.spec.state == api::ConfigState::present && config.spec.table == table &&
+                            applied != nullptr && applied->status == meta::Truth::yes &&
+                            config.status.observed_generation == config.meta.generation;
+      if (!is_right) return false;
+    }
+    return script.condition("blue", "Programmed") == (configs > 0 ? "True AllNodes" : "False NoMatch");
+  }
+
+  // Runs the workload, with a crash or without; the writes of each kind that reached the server.
+  Writes run(const Workload& workload, std::optional<Crash> crash) {
+    script_.forget_rules();
+    workload.prepare(script_);
+    Process controller = start_controller();
+    const ObedientAgents agents(script_);
+    const bool is_first = workload.name == "services created";
+    EXPECT_TRUE(eventually("settled before", api_test::kBound, [&] {
+      return script_.states().size() == 2 && is_settled(script_, is_first ? 0 : kServices, 120);
+    })) << controller.errors();
+
+    const Writes before = count();
+    if (crash) {
+      const auto& match = kWrites[crash->kind];
+      if (crash->is_before) {
+        proxy_.inject(match, testbed::fault::KillBefore{controller.pid()}, {.skip = crash->skip, .count = 1});
+      } else {
+        proxy_.inject(match, testbed::fault::KillAfter{controller.pid()}, {.skip = crash->skip, .count = 1});
+      }
+    }
+    workload.work(script_);
+    bool has_crashed = false;
+    EXPECT_TRUE(eventually("settled after", api_test::kBound, [&] {
+      if (!controller.running()) {
+        has_crashed = true;
+        controller = start_controller();
+      }
+      return is_settled(script_, workload.configs_after, workload.table_after);
+    })) << controller.errors();
+    // The last order of all: it was done, and all was right already. How many statuses it takes is a matter of pace.
+    if (crash && !has_crashed && crash->kind < kOrders) {
+      EXPECT_TRUE(eventually("the write was made", 5s, [&] { return !controller.running(); }));
+    }
+    proxy_.heal();
+    Writes out = count();
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] -= before[i];
+    if (crash && crash->is_before) --out[crash->kind];  // That one never reached the server.
+    return out;
+  }
+
+  void SetUp() override {
+    script_.add_agent();
+    script_.add_node("n1");
+    script_.add_node("n2");
+  }
+
+  ClusterScript script_;
+  FaultProxy proxy_{admin_config().server, api_test::must(admin_config().tls())};
+  std::filesystem::path kubeconfig_ = proxy_.kubeconfig();
+};
+
+TEST_P(CrashPoints, B1_B2_a_crash_at_any_write_changes_nothing_in_the_end) {
+  const Writes clean = run(GetParam(), std::nullopt);
+  int crashes = 0;
+  for (std::size_t kind = 0; kind < kWrites.size(); ++kind) {
+    for (int skip = 0; skip < clean[kind]; ++skip) {
+      for (const bool is_before : {true, false}) {
+        SCOPED_TRACE(fmt::format("{} {} {} of {} {}", is_before ? "before" : "after", kWrites[kind].verb, skip + 1,
+                                 clean[kind], kWrites[kind].resource));
+        const Writes writes = run(GetParam(), Crash{kind, skip, is_before});
+        // Statuses may be written once more: a new process does not know what the old one was waiting for.
+        for (std::size_t i = 0; i < kOrders; ++i) {
+          EXPECT_EQ(writes[i], clean[i]) << kWrites[i].verb << " " << kWrites[i].resource;
+        }
+        ++crashes;
+        if (HasFailure()) return;
+      }
+    }
+  }
+  fmt::print("{}: {} crashes\n", GetParam().name, crashes);
+  EXPECT_GT(crashes, kServices);
+}
+
+INSTANTIATE_TEST_SUITE_P(Workloads, CrashPoints, testing::ValuesIn(kWorkloads), [](const auto& test) {
+  std::string name = test.param.name;
+  std::ranges::replace(name, ' ', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace controller_test
