@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 #include <sys/utsname.h>
 #include <tuple>
@@ -144,6 +145,27 @@ meta::Condition drifting(const Pass& pass) {
   return {.type = "Drifting", .status = meta::Truth::yes, .reason = "RepeatedRepairs", .message = Drift::advice()};
 }
 
+meta::Condition foreign_rules(const Pass& pass) {
+  constexpr std::size_t kMostNamed = 10;
+  if (pass.foreign.empty()) {
+    return {.type = "ForeignRules",
+            .status = meta::Truth::no,
+            .reason = "NoneFound",
+            .message = "no rule of others is in the scope of the Agent's foreignRules"};
+  }
+  std::string names;
+  for (const state::Rule& rule : pass.foreign | std::views::take(kMostNamed)) names += "; " + state::text(rule);
+  if (pass.foreign.size() > kMostNamed) names += "; ...";
+  return {.type = "ForeignRules",
+          .status = meta::Truth::yes,
+          .reason = "Found",
+          .message = fmt::format(
+              "{} of others in the scope of the Agent's foreignRules{}. {}",
+              pass.foreign.size() == 1 ? "1 rule" : fmt::format("{} rules", pass.foreign.size()), names,
+              pass.wanted.foreign_rules->prunes ? "They are removed when they were seen for a whole reconcilePeriod"
+                                                : "The policy Prune would remove them, with sources and tables given")};
+}
+
 api::Sync sync_of(const Failures& failures) {
   if (failures.empty()) return api::Sync::in_sync;
   const bool all_wait =
@@ -199,6 +221,7 @@ bool describe(const ClusterSource::Basis& basis, const Pass& pass, Findings& out
   out.found.dataplane = backend_of(kernel);
   describe(pass.facts, pass.wanted.state, out.found);
   out.found.conditions = {synced(out.found, failures), clashing(pass.report.left.clashes), drifting(pass)};
+  if (pass.wanted.foreign_rules) out.found.conditions.push_back(foreign_rules(pass));
   out.progress.is_verified = is_verified;
   // While the stream is broken nobody knows whether the server still means the same by these numbers.
   out.progress.is_complete = pass.wanted.whole && !basis.configs->trouble;

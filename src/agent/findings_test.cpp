@@ -108,6 +108,18 @@ TEST(Findings, A8_a_broken_stream_stops_the_number) {
   EXPECT_FALSE(found->progress.is_complete);
 }
 
+TEST(Findings, rules_of_others_are_named_where_the_agent_asks_for_them) {
+  Node node;
+  EXPECT_EQ(meta::find(node.find()->found.conditions, "ForeignRules"), nullptr);
+  node.pass.wanted.foreign_rules.emplace();
+  node.pass.foreign = {state::parse_rule(net::Family::v4, "500: from 10.0.0.7 lookup 100").value()};
+  const auto found = node.find();
+  const auto* condition = meta::find(found->found.conditions, "ForeignRules");
+  ASSERT_NE(condition, nullptr);
+  EXPECT_EQ(condition->status, meta::Truth::yes);
+  EXPECT_TRUE(condition->message.contains("500: from 10.0.0.7 lookup 100")) << condition->message;
+}
+
 TEST(Findings, a_refused_rule_is_the_failure_of_who_asked_for_it_and_of_nobody_else) {
   Node node;
   node.pass.report.left.ops = {plan::AddRule{.rule = rule("10.96.0.1")}};

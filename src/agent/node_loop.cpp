@@ -1,6 +1,7 @@
 #include "agent/node_loop.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unistd.h>
 #include <utility>
 
@@ -94,7 +95,8 @@ NodeLoop::NodeLoop(Source source, runtime::Signal& changed, NodeLoopOptions opti
       changed_(changed),
       options_(std::move(options)),
       backoff_(50ms, 30s, static_cast<std::uint64_t>(::getpid())),
-      retries_(static_cast<std::uint64_t>(::getpid())) {}
+      retries_(static_cast<std::uint64_t>(::getpid())),
+      foreign_(options_.audit) {}
 
 void NodeLoop::run(std::stop_token stop) {
   while (!stop.stop_requested()) {
@@ -184,18 +186,29 @@ void NodeLoop::prepare(Pass& pass, const state::Observation& seen) {
   if (!wanted.whole) wanted.state = plan::retain(std::move(wanted.state), kernel, options_.ownership);
   // What stands before what is only certain in a verified view.
   const bool may_adopt = wanted.whole && state::is_verified(seen);
-  engine_->adopt(may_adopt ? plan::adopted(wanted.heirlooms, kernel, options_.ownership) : std::vector<state::Rule>());
+  engine_->adopt(may_adopt ? handed_over(wanted, kernel) : std::vector<state::Rule>());
 
   const std::size_t all = wanted.state.rules.size();
   retries_.hold_back(wanted.state, std::chrono::steady_clock::now());
   pass.held_back = all - wanted.state.rules.size();
 }
 
+std::vector<state::Rule> NodeLoop::handed_over(const Wanted& wanted, const state::NetState& kernel) {
+  std::vector<state::Rule> out = plan::adopted(wanted.heirlooms, kernel, options_.ownership);
+  std::ranges::move(foreign_.due(wanted.foreign_rules, kernel, options_.ownership, std::chrono::steady_clock::now()),
+                    std::back_inserter(out));
+  std::ranges::sort(out);
+  return out;
+}
+
 void NodeLoop::conclude(Pass& pass) {
   const auto now = std::chrono::steady_clock::now();
   retries_.note(pass.report, now);
   pass.refused = retries_.refused();
-  look_again_ = sooner(pass.wanted.look_again, retries_.next_due());
+  look_again_ = sooner(sooner(pass.wanted.look_again, retries_.next_due()), foreign_.next_due());
+  if (const auto& order = pass.wanted.foreign_rules) {
+    pass.foreign = plan::foreign_rules(order->scope, state::state_of(pass.report.after), options_.ownership);
+  }
   pass.own_rules = count_own(state::state_of(pass.report.after), options_.ownership);
   const std::size_t wanted_now = fingerprint(pass.wanted.state);
   if (settled_ == wanted_now) pass.repairs = note_repairs(pass.report, now);

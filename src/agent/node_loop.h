@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agent/drift.h"
+#include "agent/foreign_watch.h"
 #include "agent/rule_retries.h"
 #include "api/node_state.h"
 #include "base/backoff.h"
@@ -46,6 +47,7 @@ struct Wanted {
   std::vector<intent::Claim> claims{};           // Which object asks for which rule, in order.
   std::optional<base::TimePoint> look_again{};   // When something else may be wanted although nothing changed.
   std::vector<plan::Heirloom> heirlooms{};       // What an agent of the old project may have left for these objects.
+  std::optional<ForeignOrder> foreign_rules{};   // What to do about those of others; nothing where that was not said.
 };
 
 // One look at both sides.
@@ -57,6 +59,7 @@ struct Pass {
   std::size_t held_back = 0;  // Rules of `wanted` that were not tried, because the kernel refused them before.
   std::vector<RefusedRule> refused{};  // Those, and what it refused now.
   bool drifting = false;               // The same repairs, again and again.
+  std::vector<state::Rule> foreign{};  // Those of others that the order is about, as read back.
   state::NodeFacts facts{};            // As they were when it was asked what is wanted.
   base::Duration took{};
 };
@@ -91,6 +94,7 @@ class NodeLoop {
   base::Status open_kernel();
   base::Status look_at_node(std::stop_token stop);
   void prepare(Pass& pass, const state::Observation& seen);
+  std::vector<state::Rule> handed_over(const Wanted& wanted, const state::NetState& kernel);
   void conclude(Pass& pass);
   std::size_t note_repairs(const kernel::Engine::Report& report, base::TimePoint now);  // How many there were.
   base::Status read_facts(std::stop_token stop);
@@ -113,6 +117,7 @@ class NodeLoop {
   std::optional<base::TimePoint> look_again_;
   RuleRetries retries_;
   Drift drift_;
+  ForeignWatch foreign_;
   std::optional<std::size_t> settled_;  // A fingerprint of what was wanted when all of it was last seen in place.
   std::string told_;
 };

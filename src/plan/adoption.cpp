@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "state/rule_match.h"
+#include "plan/sure_removal.h"
 
 namespace plan {
 namespace {
@@ -31,21 +31,6 @@ bool is_inherited(const Rule& rule, std::span<const Heirloom> sorted) {
   return false;
 }
 
-// Of a rule that cannot be read nobody knows what a request would take it for.
-bool has_opaque_neighbour(const Rule& rule, const state::NetState& observed) {
-  return std::ranges::any_of(observed.opaque_rules, [&](const state::OpaqueRule& other) {
-    return other.family == rule.family && other.priority == rule.priority;
-  });
-}
-
-bool removal_takes_it(const Rule& rule, const state::NetState& observed, const Ownership& ownership) {
-  if (has_opaque_neighbour(rule, observed)) return false;
-  const auto first =
-      std::ranges::find_if(observed.rules, [&](const Rule& other) { return state::delete_takes(rule, other); });
-  // Ours in its place is put back, and stands behind it then.
-  return first != observed.rules.end() && (*first == rule || ownership.owns(*first));
-}
-
 }  // namespace
 
 std::vector<Rule> adopted(std::span<const Heirloom> heirlooms, const state::NetState& observed,
@@ -60,7 +45,7 @@ std::vector<Rule> adopted(std::span<const Heirloom> heirlooms, const state::NetS
   std::ranges::sort(sorted);
   std::vector<Rule> out;
   for (const Rule* rule : unsigned_rules) {
-    if (is_inherited(*rule, sorted) && removal_takes_it(*rule, observed, ownership)) out.push_back(*rule);
+    if (is_inherited(*rule, sorted) && removal_is_sure(*rule, observed, ownership)) out.push_back(*rule);
   }
   std::ranges::sort(out);
   return out;

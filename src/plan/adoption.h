@@ -22,9 +22,7 @@ struct Heirloom {
 
 // The observed rules that the old project made for these: exactly such rules, without protocol. They count as ours, so
 // that they go when ours are there, or when nobody wants them any more. In order.
-//
-// A request that removes a rule without protocol takes the first of that priority that has its selector, whatever else
-// that one has. So a rule is left where it is while somebody else's stands before it and would go in its place.
+// One whose removal could take another's (plan/sure_removal.h) is left where it is.
 std::vector<state::Rule> adopted(std::span<const Heirloom> heirlooms, const state::NetState& observed,
                                  const Ownership& ownership);
 

@@ -9,14 +9,15 @@
 namespace plan {
 
 // Ownership lives in the kernel: what carries one of our numbers is ours, whoever made it; everything else is foreign
-// and is never changed, but for the rules that the old project has left to us (plan/adoption.h).
+// and is never changed, but for rules that were handed over: by the old project (plan/adoption.h), or by an
+// administrator (plan/foreign_rules.h).
 struct Ownership {
   std::vector<std::uint8_t> protocols = {183};
   std::vector<state::Rule> adopted{};  // In order.
 
   bool owns(std::uint8_t protocol) const { return std::ranges::find(protocols, protocol) != protocols.end(); }
   bool owns(const state::Rule& rule) const {
-    return owns(rule.protocol) || (rule.protocol == 0 && std::ranges::binary_search(adopted, rule));
+    return owns(rule.protocol) || (!adopted.empty() && std::ranges::binary_search(adopted, rule));
   }
   bool owns(const state::OpaqueRule& rule) const { return owns(rule.protocol); }
   bool owns(const state::Route& route) const { return owns(route.protocol); }
