@@ -267,7 +267,7 @@ TEST_F(ReflectorTest, kills_restarts_and_freezes_under_change_lose_nothing_and_n
   EXPECT_EQ(watcher.time_travels(), 0);
 }
 
-TEST_F(ReflectorTest, a_frozen_server_is_noticed_by_a_ping_and_followed_after_the_thaw) {
+TEST_F(ReflectorTest, D32_a_frozen_server_is_noticed_by_a_ping_and_followed_after_the_thaw) {
   const auto client = admin({.ping_after = 200ms, .ping_timeout = 300ms});
   ASSERT_OK(put("a", "one"));
   Watcher watcher(*client, ns_);

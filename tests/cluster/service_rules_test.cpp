@@ -2,6 +2,7 @@
 // rights its role gives and nothing more, and a network namespace as the node. What the kernel holds is read with `ip`.
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -42,6 +43,42 @@ spec:
   type: LoadBalancer
   ipFamilyPolicy: RequireDualStack
   ports: [{port: 80}]
+)";
+
+// A node that Kubernetes knows, with the pod its agent would run in, and what the controller needs to see that pod.
+constexpr std::string_view kAgentPlace = R"(
+apiVersion: v1
+kind: Node
+metadata: {name: worker-1}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: default, namespace: default}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: iprule-agent-1
+  namespace: default
+  labels: {app: iprule-agent, app.kubernetes.io/name: ip-rule-operator}
+spec: {nodeName: worker-1, containers: [{name: agent, image: agent}]}
+---
+apiVersion: api.operator.brtrm.dev/v1alpha1
+kind: Agent
+metadata: {name: agent, namespace: default}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: pods, namespace: default}
+rules:
+- {apiGroups: [""], resources: [pods], verbs: [get, list, watch]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: pods, namespace: default}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: pods}
+subjects:
+- {kind: ServiceAccount, name: manager, namespace: default}
 )";
 
 class ServiceRules : public testing::Test {
@@ -214,6 +251,32 @@ TEST_F(ServiceRules, what_happened_while_the_agent_was_away_is_done_at_its_start
   EXPECT_THAT(rules(), HasSubstr(line(addresses[0]))) << "a stopped agent changes nothing";
   start_agent();
   EXPECT_TRUE(rules_become_absent());
+}
+
+TEST_F(ServiceRules, S11_an_object_stays_until_the_agent_has_reported_that_its_rule_is_gone) {
+  kubectl({"apply", "-f", "-"}, std::string(kAgentPlace));
+  kubectl({"apply", "-f", "-"}, std::string(kRule));
+  const auto addresses = publish_service();
+  ASSERT_TRUE(rules_become_present(addresses));
+  EXPECT_TRUE(eventually("the rule is known to be in force", kBound, [&] {
+    return kubectl({"get", "iprule", "public-eu", "-o",
+                    R"(jsonpath={.status.conditions[?(@.type=="Programmed")].reason})"}) == "AllNodes";
+  })) << kubectl({"get", "iprules,ipruleconfigs,nodestates", "-o", "yaml"});
+
+  agent_->signal(SIGSTOP);
+  kubectl({"delete", "service", "frontend"});
+  EXPECT_TRUE(eventually("the node is named as missing", kBound, [&] {
+    return kubectl({"get", "ipruleconfigs", "-o",
+                    R"(jsonpath={.items[0].status.conditions[?(@.type=="CleanedUp")].message})"})
+        .contains("waiting for: worker-1");
+  }));
+  EXPECT_THAT(rules(), HasSubstr(line(addresses[0])));
+  agent_->signal(SIGCONT);
+  EXPECT_TRUE(eventually("the objects are gone", kBound,
+                         [&] { return kubectl({"get", "ipruleconfigs", "-o", "name"}).empty(); }));
+  EXPECT_THAT(rules(), Not(HasSubstr("proto 183"))) << "gone means that no rule is left";
+  kubectl({"delete", "--force", "-f", "-"}, std::string(kAgentPlace));
+  kubectl({"delete", "nodestates", "--all"});
 }
 
 }  // namespace

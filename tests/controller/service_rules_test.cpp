@@ -2,6 +2,7 @@
 #include "controller/service_rules.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +27,8 @@ class RunningJob {
  public:
   RunningJob(std::unique_ptr<kube::Client> client, std::chrono::milliseconds absent_delay)
       : client_(std::move(client)),
-        job_(*client_, *client_, {.ns = "operator", .absent_delay = absent_delay}),
+        job_(*client_, *client_,
+             {.ns = "operator", .absent_delay = absent_delay, .figures = [this](const auto&) { ++passes_; }}),
         thread_([this](std::stop_token stop) {
           while (!stop.stop_requested()) {
             const auto next = job_.reconcile(stop);
@@ -35,8 +37,11 @@ class RunningJob {
           }
         }) {}
 
+  int passes() const { return passes_; }
+
  private:
   std::unique_ptr<kube::Client> client_;
+  std::atomic<int> passes_ = 0;
   controller::ServiceRules job_;
   std::jthread thread_;
 };
@@ -223,6 +228,21 @@ TEST_F(ServiceRulesTest, D10_one_failing_object_stops_nobody) {
   start();
   EXPECT_TRUE(becomes("all five", [&] { return script_.configs().size() == 5; }));
   EXPECT_EQ(proxy_.calls({.verb = "create", .resource = "ipruleconfigs"}), 6);
+}
+
+TEST_F(ServiceRulesTest, D15_many_policies_and_services_are_looked_at_together) {
+  constexpr int kRules = 30;
+  for (int i = 1; i <= kRules; ++i) {
+    const std::string n = std::to_string(i);
+    script_.put_rule("rule-" + n, R"({"cidrs":["198.51.100.)" + n + R"(/32"],"table":)" + n + "}");
+  }
+  for (int i = 1; i <= 5; ++i) {
+    script_.put_service("web-" + std::to_string(i), "198.51.100." + std::to_string(i));
+  }
+  start();
+  ASSERT_TRUE(becomes("all five", [&] { return script_.configs().size() == 5; }));
+  EXPECT_LT(job_->passes(), 5);
+  EXPECT_EQ(proxy_.calls({.verb = "create", .resource = "ipruleconfigs"}), 5);
 }
 
 TEST_F(ServiceRulesTest, D14_an_invalid_policy_says_so_and_its_siblings_work_on) {

@@ -247,6 +247,22 @@ TEST_F(DecisionTest, S16_nothing_is_withdrawn_while_something_cannot_be_read) {
   EXPECT_TRUE(decision.configs.empty());
 }
 
+TEST_F(DecisionTest, D23_a_thousand_nodes_settle_without_a_write_for_each) {
+  for (int i = 3; i <= 1000; ++i) cluster_.add_node("n" + std::to_string(i));
+  settle();
+  cluster_.wishes.forget_services();
+  const Decision withdrawal = cluster_.pass();
+  EXPECT_EQ(withdrawal.configs.size(), 1U);
+  EXPECT_TRUE(withdrawal.states.empty());
+  for (std::size_t i = 1; i < cluster_.nodes.size(); ++i) cluster_.settle(cluster_.nodes[i].meta.name);
+  EXPECT_TRUE(cluster_.pass().configs.empty()) << "one is still missing";
+  cluster_.settle("n1");
+  const Decision removal = cluster_.pass();
+  ASSERT_EQ(removal.configs.size(), 1U);
+  EXPECT_EQ(removal.configs[0].step, Write::Step::remove);
+  EXPECT_TRUE(removal.states.empty() && removal.config_statuses.empty());
+}
+
 TEST_F(DecisionTest, D9_a_view_that_lags_never_withdraws_what_is_desired) {
   settle();
   rule().spec.table = 200;
