@@ -226,6 +226,13 @@ class SecureMetrics : public testing::Test {
   std::optional<Controller> controller_;
 };
 
+TEST(ControllerLog, scripts_made_for_the_old_project_find_their_line) {
+  Controller controller = install::start_controller({"--zap-encoder=console"});
+  EXPECT_TRUE(eventually("the line", kBound, [&] {
+    return controller.process.errors().contains("\tINFO\tcontroller-runtime.metrics\tServing metrics server");
+  })) << controller.process.errors();
+}
+
 TEST_F(SecureMetrics, J7_only_callers_with_the_right_get_them_and_a_new_certificate_counts_at_once) {
   const std::string scraper = token_of("scraper");
   ASSERT_TRUE(eventually("the scraper gets metrics", kBound, [&] {
