@@ -13,6 +13,7 @@
 #include "intent/cluster/active_agent.h"
 #include "intent/cluster/agent_template.h"
 #include "json/writer.h"
+#include "kube/discovery.h"
 #include "kube/review.h"
 
 namespace controller {
@@ -29,6 +30,10 @@ constexpr auto kEcho = 50ms;      // For the watch to bring what we wrote.
 constexpr auto kLookAgain = 10s;  // At causes that no watch of ours tells, while agents do not run.
 constexpr auto kResync = 5min;    // The backstop.
 
+const kube::Resource kPolicies{.group = "admissionregistration.k8s.io",
+                               .version = "v1",
+                               .plural = "validatingadmissionpolicies",
+                               .namespaced = false};
 const kube::Resource kSets{.group = "apps", .version = "v1", .plural = "daemonsets"};
 
 kube::Key key_of(const meta::Meta& meta) {
@@ -233,6 +238,11 @@ base::Result<kube::Next> AgentRollout::roll_out(const Agent& agent, std::stop_to
     TRY(look_for_causes(*set, facts, kube::within(kRequestTime, stop)));
   }
   metrics_.set(set);
+  if (!serves_policies_) {
+    const auto served = kube::is_served(client_, kPolicies, kube::within(kRequestTime, stop));
+    if (served) serves_policies_ = *served;
+  }
+  facts.lacks_policies = serves_policies_ == false;
   const auto status = intent::active_status(agent, set, facts, wall());
   TRY(write_status(agent, status, stop));
   const bool is_done = meta::find(status.conditions, "Ready")->status == meta::Truth::yes;

@@ -109,6 +109,25 @@ Agent::Status status_of(const Agent& agent, const DaemonSet* set, const Verdict&
   return out;
 }
 
+// Said only where it is certain: that the server knows policies does not mean that ours are there.
+void set_isolation(Agent::Status& status, const Agent& agent, bool lacks_policies, meta::Time now) {
+  constexpr std::string_view kType = "NodeIsolation";
+  if (!lacks_policies) {
+    std::erase_if(status.conditions, [&](const meta::Condition& one) { return one.type == kType; });
+    return;
+  }
+  meta::set(status.conditions,
+            {.type = std::string(kType),
+             .status = meta::Truth::no,
+             .observed_generation = agent.meta.generation,
+             .last_transition = {},
+             .reason = "NoAdmissionPolicies",
+             .message = "Kubernetes before 1.30 has no ValidatingAdmissionPolicy, so the token of one node's agent can "
+                        "write the report of every node; everything else works. Kubernetes 1.30 or newer keeps them "
+                        "apart, with the policies of the install applied again"},
+            now);
+}
+
 }  // namespace
 
 bool all_ready(const DaemonSet& set) {
@@ -118,7 +137,9 @@ bool all_ready(const DaemonSet& set) {
 }
 
 Agent::Status active_status(const Agent& agent, const DaemonSet* set, const RolloutFacts& facts, meta::Time now) {
-  return status_of(agent, set, judge(agent, set, facts), now);
+  Agent::Status out = status_of(agent, set, judge(agent, set, facts), now);
+  set_isolation(out, agent, facts.lacks_policies, now);
+  return out;
 }
 
 Agent::Status inactive_status(const Agent& agent, const Agent* active, meta::Time now) {

@@ -18,6 +18,8 @@ struct RolloutFacts {
   bool account_missing = false;
   std::optional<std::string> pods_forbidden;
   std::optional<std::string> image_error;
+  // The server has no admission policies: nothing keeps one node's agent from writing another's report.
+  bool lacks_policies = false;
 };
 
 // The status of the Agent that counts; `set` as it is now, or nullptr. Equal to the present one if there is nothing to

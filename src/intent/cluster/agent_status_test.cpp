@@ -48,6 +48,19 @@ TEST(AgentStatus, a_finished_rollout_is_ready_and_its_figures_are_copied) {
   EXPECT_EQ(status.ready, 3);
 }
 
+TEST(AgentStatus, a_server_without_policies_is_named_and_a_newer_one_is_not) {
+  const DaemonSet set = rolled_out(3);
+  Agent one = agent();
+  one.status = active_status(one, &set, {.lacks_policies = true}, kNow);
+  const auto* isolation = meta::find(one.status.conditions, "NodeIsolation");
+  ASSERT_NE(isolation, nullptr);
+  EXPECT_EQ(isolation->status, meta::Truth::no);
+  EXPECT_EQ(reason(one.status), "AllReady") << "everything works all the same";
+  EXPECT_EQ(active_status(one, &set, {.lacks_policies = true}, kLater), one.status);
+  one.status = active_status(one, &set, {}, kLater);
+  EXPECT_EQ(meta::find(one.status.conditions, "NodeIsolation"), nullptr);
+}
+
 TEST(AgentStatus, D37_says_the_same_again_without_a_change) {
   Agent one = agent();
   DaemonSet set = rolled_out(3);
