@@ -142,7 +142,7 @@ bool CallMatch::matches(const ApiCall& call) const {
 }
 
 Fault FaultProxy::State::choose(const ApiCall& call) {
-  calls.push_back(call);
+  ++calls[call];
   for (auto rule = rules.begin(); rule != rules.end(); ++rule) {
     if (!rule->match.matches(call)) continue;
     if (rule->times.skip-- > 0) continue;
@@ -200,8 +200,9 @@ void FaultProxy::heal() {
 
 int FaultProxy::calls(const CallMatch& match) const {
   return state_.read([&](const State& state) {
-    return static_cast<int>(
-        std::ranges::count_if(state.calls, [&](const ApiCall& call) { return match.matches(call); }));
+    int count = 0;
+    for (const auto& [call, times] : state.calls) count += match.matches(call) ? times : 0;
+    return count;
   });
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <compare>
 #include <filesystem>
 #include <list>
 #include <map>
@@ -25,6 +26,8 @@ struct ApiCall {
   std::string resource;  // "services", "leases", "nodestates/status"; empty for other paths.
   std::string ns;
   std::string name;
+
+  auto operator<=>(const ApiCall&) const = default;
 };
 ApiCall describe(const http::Request& request);
 
@@ -111,7 +114,7 @@ class FaultProxy {
   };
   struct State {
     std::list<Rule> rules;
-    std::vector<ApiCall> calls;
+    std::map<ApiCall, int> calls;  // How often each came.
     std::map<std::string, http::Response> first_lists;
     int releases = 0;
 
