@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,11 @@ base::Result<std::vector<std::string>> chosen_nodes(const ClusterObjects& object
 
 // What the node's agent has reported; nullptr where it has not.
 const api::NodeState* report_of(const ClusterObjects& objects, const std::string& node);
+
+// The Agent that counts; nullptr where there is none.
+const api::Agent* active_agent(const ClusterObjects& objects);
+// Of rules that name none.
+std::uint32_t default_priority(const ClusterObjects& objects);
 
 // "worker-1, worker-2 (2 alike)"
 std::string names_text(const std::vector<std::string>& nodes);

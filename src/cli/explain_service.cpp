@@ -10,6 +10,7 @@
 #include "api/kinds.h"
 #include "api/published_config.h"
 #include "base/nearest_word.h"
+#include "intent/cluster/changes.h"
 #include "intent/cluster/desired.h"
 #include "json/writer.h"
 
@@ -62,16 +63,9 @@ struct Publication {
   std::size_t nodes = 0;
 };
 
-Publication publication_of(const ClusterObjects& objects, const intent::DesiredConfig& desired) {
-  Publication out;
-  for (const api::IPRuleConfig& config : objects.configs) {
-    if (config.spec.service_ip != desired.tuple.source.text() || config.spec.table != desired.tuple.table ||
-        config.spec.source_mode != desired.tuple.mode || config.spec.state != api::ConfigState::present) {
-      continue;
-    }
-    out.config = &config;
-  }
-  if (out.config == nullptr) return out;
+Publication publication_of(const ClusterObjects& objects, const api::IPRuleConfig* config) {
+  Publication out{.config = config};
+  if (config == nullptr) return out;
   for (const api::NodeState& report : objects.reports) {
     ++out.nodes;
     for (const auto& settled : report.status.settled) {
@@ -100,13 +94,17 @@ bool is_well(const Steering& steering) {
 
 std::vector<Steering> steerings_of(const ClusterObjects& objects, const intent::Desired& desired,
                                    const api::Service& service) {
+  const auto configs = pointers(objects.configs);
+  const auto published = intent::find_published(configs, desired, default_priority(objects));
   std::vector<Steering> out;
-  for (const intent::DesiredConfig& config : desired.configs) {
+  for (std::size_t i = 0; i < desired.configs.size(); ++i) {
+    const intent::DesiredConfig& config = desired.configs[i];
     if (std::ranges::find(config.services, &service) == config.services.end()) continue;
+    const bool present = published[i] != nullptr && published[i]->spec.state == api::ConfigState::present;
     const api::IPRule* rule = config.owners.front();
     out.push_back({.desired = &config,
                    .rule = rule,
-                   .publication = publication_of(objects, config),
+                   .publication = publication_of(objects, present ? published[i] : nullptr),
                    .effective = meta::find(rule->status.conditions, "Effective")});
   }
   return out;
@@ -151,8 +149,11 @@ base::Result<Answer> explain_service(const ClusterObjects& objects, std::string_
   const auto services = pointers(objects.wanted.services);
   const auto nodes = pointers(objects.wanted.nodes);
   const auto slices = pointers(objects.wanted.slices);
-  const auto desired =
-      intent::desired_configs({.rules = rules, .services = services, .nodes = nodes, .slices = slices});
+  const auto desired = intent::desired_configs({.rules = rules,
+                                                .services = services,
+                                                .nodes = nodes,
+                                                .slices = slices,
+                                                .default_priority = default_priority(objects)});
   const auto steerings = steerings_of(objects, desired, service);
 
   Answer answer;

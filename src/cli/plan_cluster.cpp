@@ -10,7 +10,6 @@
 #include "api/kinds.h"
 #include "cli/node_report.h"
 #include "cli/plan_page.h"
-#include "intent/cluster/active_agent.h"
 #include "json/writer.h"
 
 namespace cli {
@@ -41,12 +40,8 @@ agent::Manifests with(agent::Manifests objects, const agent::Manifests& changes)
 // What the cluster says of one node, as its agent hears it.
 agent::NodeSettings settings_on(const ClusterObjects& objects, const std::string& node) {
   agent::NodeSettings out = agent::settings_of(objects.wanted, node);
-  std::vector<const api::Agent*> agents;
-  for (const api::Agent& agent : objects.agents) agents.push_back(&agent);
-  if (const api::Agent* active = intent::active_agent(agents, "")) {
-    if (active->spec.default_priority != 0) out.default_priority = active->spec.default_priority;
-    out.dataplane = active->spec.dataplane;
-  }
+  out.default_priority = default_priority(objects);
+  if (const api::Agent* agent = active_agent(objects)) out.dataplane = agent->spec.dataplane;
   return out;
 }
 

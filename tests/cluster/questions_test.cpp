@@ -135,7 +135,7 @@ TEST_F(Questions, diff_tells_what_nodes_have_not_reported) {
 apiVersion: api.operator.brtrm.dev/v1alpha1
 kind: IPRuleConfig
 metadata: {name: iprc-test}
-spec: {serviceIP: 203.0.113.45, table: 100, priority: 1000, state: present, sourceMode: Reply}
+spec: {serviceIP: 203.0.113.45, table: 0, routeTable: 100, priority: 1000, state: present, sourceMode: Reply}
 )");
   const auto done = ask({"diff", "--node", "worker-1"});
   EXPECT_EQ(done.exit.code, 1) << done.errors;
@@ -171,6 +171,14 @@ TEST_F(Questions, a_service_is_explained_by_name_and_by_address) {
   EXPECT_THAT(done.output,
               HasSubstr("IPRule/public-eu  has 203.0.113.45: source Reply 203.0.113.45, table 100, priority "
                         "1000\n  not published yet: is a controller running?\n"));
+  kubectl({"apply", "-f", "-"}, R"(
+apiVersion: api.operator.brtrm.dev/v1alpha1
+kind: IPRuleConfig
+metadata: {name: iprc-test, labels: {managed-by: ip-rule-operator}}
+spec: {serviceIP: 203.0.113.45, table: 0, routeTable: 100, priority: 1000, state: present, sourceMode: Reply}
+)");
+  EXPECT_THAT(ask({"explain", "svc/frontend", "-n", "shop"}).output,
+              HasSubstr("  IPRuleConfig/iprc-test  applied on 0/2 nodes\nVerdict  NOT STEERED AS WANTED"));
   const auto wrong = ask({"explain", "svc/fronted", "-n", "shop"});
   EXPECT_EQ(wrong.exit.code, 2);
   EXPECT_THAT(wrong.errors, HasSubstr("did you mean \"frontend\"?"));
