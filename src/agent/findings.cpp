@@ -192,6 +192,11 @@ void describe(const state::NodeFacts& facts, const state::NetState& wanted, Node
   const auto proxy = std::ranges::find(names, state::text(facts.service_proxy));
   out.facts.service_proxy = static_cast<api::ServiceProxy>(proxy - names.begin());
   out.facts.conntrack = facts.conntrack;
+  out.facts.capabilities = {.rule_protocol = facts.capabilities.rule_protocol,
+                            .nexthop_objects = facts.capabilities.nexthop_objects,
+                            .address_protocol = facts.capabilities.address_protocol,
+                            .nft_maps = facts.capabilities.nft_maps,
+                            .ct_original = facts.capabilities.ct_original};
   if (facts.local_rule_priority) out.facts.local_rule_priority = *facts.local_rule_priority;
   for (const auto& [device, value] : facts.reverse_path_filter) {
     out.facts.reverse_path_filter.push_back({.device = std::string(device.text()), .value = value});

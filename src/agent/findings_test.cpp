@@ -162,6 +162,7 @@ TEST(Findings, facts_and_back_end_are_those_of_the_look) {
   node.pass.wanted.state.rules = {rule("10.96.0.1")};
   node.pass.facts.service_proxy = state::ServiceProxy::ipvs;
   node.pass.facts.local_rule_priority = 100;
+  node.pass.facts.capabilities = {.rule_protocol = true, .ct_original = false};
   node.pass.facts.reverse_path_filter = {{net::InterfaceName::parse("eth1").value(), 1}};
   node.pass.facts.tables = {{.table = 100, .family = net::Family::v4}, {.table = 100, .family = net::Family::v6}};
   const auto found = node.find();
@@ -169,6 +170,8 @@ TEST(Findings, facts_and_back_end_are_those_of_the_look) {
   EXPECT_EQ(found->found.dataplane, api::Backend::marks);
   EXPECT_EQ(found->found.facts.service_proxy, api::ServiceProxy::ipvs);
   EXPECT_EQ(found->found.facts.local_rule_priority, 100);
+  EXPECT_EQ(found->found.facts.capabilities,
+            (api::NodeState::Capabilities{.rule_protocol = true, .ct_original = false}));
   EXPECT_EQ(found->found.facts.reverse_path_filter.at(0).device, "eth1");
   ASSERT_EQ(found->found.empty_tables.size(), 1U) << "nobody looks it up for IPv6";
   EXPECT_EQ(found->found.empty_tables[0].family, api::IPFamily::v4);

@@ -10,6 +10,7 @@
 #include "agent/change_log.h"
 #include "base/log.h"
 #include "kernel/facts.h"
+#include "kernel/probe.h"
 #include "plan/mass_removal.h"
 #include "plan/retain.h"
 
@@ -113,12 +114,21 @@ void NodeLoop::run(std::stop_token stop) {
 base::Status NodeLoop::open_kernel() {
   if (engine_ && monitor_) return {};
   engine_ = TRY(kernel::Engine::open(options_.ownership, kernel::Engine::Reach::steering));
+  capabilities_ = kernel::probe(engine_->socket(), options_.ownership.protocols.front());
+  base::log::info("what the kernel can", {{"capabilities", state::text(capabilities_)}});
+  if (capabilities_.rule_protocol == false) {
+    engine_.reset();
+    return base::fail(base::Fault::kernel,
+                      "this kernel does not keep the protocol of a rule, by which ours are told from others; "
+                      "Linux 4.17 or newer does");
+  }
   monitor_ = TRY(kernel::Monitor::start(engine_->port(), changed_));
   return {};
 }
 
 base::Status NodeLoop::read_facts(std::stop_token stop) {
   facts_ = TRY(kernel::read_facts(engine_->socket(), tables_, stop));
+  facts_.capabilities = capabilities_;
   facts_read_ = std::chrono::steady_clock::now();
   return {};
 }

@@ -110,6 +110,7 @@ class NodeLoop {
   base::Backoff backoff_;
   std::optional<kernel::Engine> engine_;
   std::unique_ptr<kernel::Monitor> monitor_;
+  state::Capabilities capabilities_;
   state::NodeFacts facts_;
   std::set<std::uint32_t> tables_;  // Those whose routes are among the facts.
   std::optional<base::TimePoint> facts_read_;

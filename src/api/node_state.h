@@ -134,12 +134,32 @@ struct NodeState {
     bool operator==(const ReversePathFilter&) const = default;
   };
 
+  // What the kernel was seen to do; nothing where it could not be tried.
+  struct Capabilities {
+    std::optional<bool> rule_protocol;
+    std::optional<bool> nexthop_objects;
+    std::optional<bool> address_protocol;
+    std::optional<bool> nft_maps;
+    std::optional<bool> ct_original;
+
+    template <typename Self, typename Visitor>
+    static void fields(Self& self, Visitor& visit) {
+      visit("ruleProtocol", self.rule_protocol);
+      visit("nexthopObjects", self.nexthop_objects);
+      visit("addressProtocol", self.address_protocol);
+      visit("nftMaps", self.nft_maps);
+      visit("ctOriginal", self.ct_original);
+    }
+    bool operator==(const Capabilities&) const = default;
+  };
+
   struct Facts {
     std::string kernel;
     ServiceProxy service_proxy = ServiceProxy::unknown;
     std::optional<bool> conntrack;
     std::optional<std::int64_t> local_rule_priority;
     std::vector<ReversePathFilter> reverse_path_filter;
+    Capabilities capabilities;
 
     template <typename Self, typename Visitor>
     static void fields(Self& self, Visitor& visit) {
@@ -148,6 +168,7 @@ struct NodeState {
       visit("conntrack", self.conntrack);
       visit("localRulePriority", self.local_rule_priority);
       visit("reversePathFilter", self.reverse_path_filter);
+      visit("capabilities", self.capabilities);
     }
     bool operator==(const Facts&) const = default;
   };

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace state {
 namespace {
@@ -69,12 +73,39 @@ void note_tables(NodeFacts& out, const NetState& observed, const std::set<std::u
   for (auto& [place, use] : uses) out.tables.push_back(std::move(use));
 }
 
+// Cilium's own pair of links, and the tables to which it leads packets that its proxy has marked.
+bool shows_cilium(const NetState& observed) {
+  constexpr std::array<std::uint32_t, 2> kTables = {2004, 2005};
+  constexpr std::uint32_t kMarks = 0x0f00;
+  const auto is_its_link = [](const ObservedLink& seen) { return seen.link.name.text() == "cilium_host"; };
+  const auto is_its_rule = [&](const Rule& rule) {
+    return rule.selector.mark && rule.selector.mark->mask == kMarks &&
+           std::ranges::find(kTables, rule.table) != kTables.end();
+  };
+  return std::ranges::any_of(observed.observed_links, is_its_link) || std::ranges::any_of(observed.rules, is_its_rule);
+}
+
 bool looks_up_local(const Rule& rule) {
   return rule.family == net::Family::v4 && rule.action == RuleAction::lookup && rule.table == kTableLocal &&
          rule.selector == Selector();
 }
 
 }  // namespace
+
+std::string text(const Capabilities& capabilities) {
+  const std::array<std::pair<std::string_view, std::optional<bool>>, 5> all = {{
+      {"rule protocol", capabilities.rule_protocol},
+      {"nexthop objects", capabilities.nexthop_objects},
+      {"address protocol", capabilities.address_protocol},
+      {"nft maps", capabilities.nft_maps},
+      {"ct original", capabilities.ct_original},
+  }};
+  std::string out;
+  for (const auto& [name, can] : all) {
+    out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", name, !can ? "unknown" : *can ? "yes" : "no");
+  }
+  return out;
+}
 
 NodeFacts facts_of(const NetState& observed, const std::set<std::uint32_t>& tables) {
   NodeFacts out;
@@ -85,6 +116,7 @@ NodeFacts facts_of(const NetState& observed, const std::set<std::uint32_t>& tabl
     if (seen.link.kind == LinkKind::vrf) out.vrfs.emplace(seen.link.name, seen.link.table);
   }
   note_tables(out, observed, tables);
+  out.cilium = shows_cilium(observed);
   return out;
 }
 

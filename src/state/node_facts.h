@@ -49,6 +49,18 @@ struct TableUse {
   bool operator==(const TableUse&) const = default;
 };
 
+// What the kernel was seen to do, by trying it; nothing where it could not be tried.
+struct Capabilities {
+  std::optional<bool> rule_protocol{};  // A rule keeps the number of who made it: without it nothing is known as ours.
+  std::optional<bool> nexthop_objects{};   // Routes may share nexthops.
+  std::optional<bool> address_protocol{};  // An address keeps the number of who made it, too.
+  std::optional<bool> nft_maps{};          // nftables finds a chain by a packet's address.
+  std::optional<bool> ct_original{};       // nftables knows where a connection went before it was translated.
+
+  bool operator==(const Capabilities&) const = default;
+};
+std::string text(const Capabilities& capabilities);  // "rule protocol: yes, nexthop objects: unknown, ..."
+
 // What a node shows about its data path, found by looking. What could not be found is unknown or absent, never a guess.
 struct NodeFacts {
   std::string kernel{};  // As `uname -r` says.
@@ -61,6 +73,8 @@ struct NodeFacts {
   std::set<net::Address> own{};    // Those of them it talks from: addresses with a subnet on a card, bond or VLAN.
   std::map<net::InterfaceName, std::uint32_t> vrfs{};  // The table of each VRF device.
   std::vector<TableUse> tables{};                      // The tables asked for, by table and family.
+  bool cilium = false;                                 // Its data path is there, which has marks of its own.
+  Capabilities capabilities{};
 
   bool operator==(const NodeFacts&) const = default;
 };

@@ -25,6 +25,20 @@ TEST(NodeFacts, addresses_with_a_subnet_on_a_card_are_the_nodes_own_and_vips_are
   EXPECT_EQ(facts.bound.size(), 7U);
 }
 
+TEST(NodeFacts, H2_cilium_is_known_by_its_link_or_by_its_rules) {
+  EXPECT_FALSE(facts_of({}, {}).cilium);
+  EXPECT_TRUE(facts_of({.observed_links = {{.link = {.name = dev("cilium_host")}}}}, {}).cilium);
+  const auto rule = [](std::string_view text) { return parse_rule(net::Family::v4, text).value(); };
+  EXPECT_TRUE(facts_of({.rules = {rule("9: from all fwmark 0x200/0xf00 lookup 2004")}}, {}).cilium);
+  EXPECT_FALSE(facts_of({.rules = {rule("9: from all fwmark 0x200/0xf00 lookup 100")}}, {}).cilium);
+}
+
+TEST(NodeFacts, capabilities_say_what_was_tried) {
+  EXPECT_EQ(
+      text(Capabilities{.rule_protocol = true, .nft_maps = false}),
+      "rule protocol: yes, nexthop objects: unknown, address protocol: unknown, nft maps: no, ct original: unknown");
+}
+
 TEST(NodeFacts, tables_tell_their_routes_and_the_devices_they_use) {
   NetState seen;
   seen.routes = {parse_route(net::Family::v4, "default via 198.51.100.1 dev eth1 table 100").value(),

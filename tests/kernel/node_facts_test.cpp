@@ -1,4 +1,11 @@
+#include <array>
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <thread>
+#include <unistd.h>
+
 #include "kernel/facts.h"
+#include "kernel/probe.h"
 #include "tests/kernel/sandbox.h"
 
 namespace kernel {
@@ -29,6 +36,32 @@ TEST_F(Facts, the_service_proxy_is_known_by_what_it_leaves) {
   EXPECT_EQ(read().service_proxy, state::ServiceProxy::nftables);
   run("nft delete table ip kube-proxy; nft add table ip nat; nft add chain ip nat KUBE-SERVICES");
   EXPECT_EQ(read().service_proxy, state::ServiceProxy::iptables);
+}
+
+TEST_F(Facts, F9_what_the_kernel_can_is_found_by_trying_and_nothing_is_left_of_it) {
+  const auto everything = [] { return run("ip rule; ip -6 rule; ip nexthop; ip addr; nft list ruleset"); };
+  const std::string before = everything();
+  const state::Capabilities all{
+      .rule_protocol = true, .nexthop_objects = true, .address_protocol = true, .nft_maps = true, .ct_original = true};
+  EXPECT_EQ(probe(socket_, 183), all) << state::text(probe(socket_, 183));
+  EXPECT_EQ(everything(), before);
+  // As a probe leaves it that is killed in the middle.
+  run("ip rule add from 240.0.0.0 iif iprule-probe nop priority 4294967295 protocol 183");
+  EXPECT_EQ(probe(socket_, 183), all);
+  EXPECT_EQ(everything(), before);
+}
+
+TEST_F(Facts, F9_what_may_not_be_tried_is_unknown) {
+  std::thread([this] {  // Capabilities belong to the thread.
+    __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+    std::array<__user_cap_data_struct, 2> none{};
+    ASSERT_EQ(::syscall(SYS_capset, &header, none.data()), 0);
+    const auto found = probe(socket_, 183);
+    EXPECT_EQ(found.rule_protocol, std::nullopt);
+    EXPECT_EQ(found.nft_maps, std::nullopt);
+    EXPECT_EQ(found.address_protocol, true);
+  })
+      .join();
 }
 
 TEST_F(Facts, a_moved_local_rule_is_seen) {

@@ -84,6 +84,14 @@ base::Result<std::string> Context::run(const std::string& commands) {
   return output;
 }
 
+base::Status Context::check(const std::string& commands) {
+  ::nft_ctx_set_dry_run(context_.get(), true);
+  const auto done = run(commands);
+  ::nft_ctx_set_dry_run(context_.get(), false);
+  if (!done) return std::unexpected(done.error());
+  return {};
+}
+
 base::Result<std::optional<std::uint32_t>> Context::table_flags() {
   Message get(NFNL_SUBSYS_NFTABLES << 8U | NFT_MSG_GETTABLE, 0,
               nfgenmsg{.nfgen_family = NFPROTO_INET, .version = NFNETLINK_V0, .res_id = 0});

@@ -22,6 +22,9 @@ class Context {
   // lists: the library crashes when a buffer holds both. An error has nft's own words.
   base::Result<std::string> run(const std::string& commands);
 
+  // Whether the kernel would do all of that; nothing is done.
+  base::Status check(const std::string& commands);
+
   // The flags of our table; nothing where there is no such table. Asked of the kernel directly: libnftables 1.0.6
   // prints the flags of a table as JSON from a wild pointer, so a table that has any must not be listed, not even by
   // name.
