@@ -101,7 +101,10 @@ Wanted NodeCompiler::compile(std::span<const api::PublishedConfig* const> config
 // free only when a verified look shows that nothing refers to it.
 void NodeCompiler::recall(const Sight& sight, std::uint8_t protocol) {
   const state::NetState& kernel = *sight.kernel;
-  auto seen = dataplane::read_back(kernel.rules, kernel.nft, dataplane::Numbers().window, protocol);
+  const std::uint32_t window = intent::mark_window(sight.facts);
+  if (window != window_) memory_.marks = {};  // Those of another window are no marks here.
+  window_ = window;
+  auto seen = dataplane::read_back(kernel.rules, kernel.nft, window, protocol);
   std::set<std::uint32_t> held;
   for (const auto& [key, mark] : memory_.marks.held) held.insert(mark);
   for (const auto& [key, mark] : seen.held) {

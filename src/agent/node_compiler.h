@@ -41,6 +41,7 @@ class NodeCompiler {
 
   std::string node_;
   intent::NodeMemory memory_;
+  std::uint32_t window_ = 0;  // Of the marks in it.
   bool has_looked_ = false;
   std::string told_;
 };

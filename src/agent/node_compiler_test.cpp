@@ -22,10 +22,10 @@ api::IPRuleConfig config(std::uint32_t table) {
 }
 
 Wanted compile(NodeCompiler& compiler, const api::IPRuleConfig& object, const NodeSettings& settings = {},
-               const state::NetState& kernel = {}) {
+               const state::NetState& kernel = {}, const state::NodeFacts& facts = {}) {
   const auto published = api::published(object);
   const std::vector<const api::PublishedConfig*> all = {&published};
-  return compiler.compile(all, settings, true, {.kernel = &kernel, .facts = {}, .verified = true, .now = {}});
+  return compiler.compile(all, settings, true, {.kernel = &kernel, .facts = facts, .verified = true, .now = {}});
 }
 
 TEST(NodeCompiler, a_published_object_is_a_rule) {
@@ -96,6 +96,25 @@ TEST(NodeCompiler, a_mark_that_the_kernel_holds_stays_with_its_class_over_a_rest
   const Wanted after = compile(second, reply(), {}, kernel);
   EXPECT_EQ(after.state.rules, kernel.rules);
   EXPECT_TRUE(after.state.nft->classes.contains(0x500));
+}
+
+TEST(NodeCompiler, H2_marks_keep_out_of_the_bits_of_cilium_also_when_it_comes_later) {
+  NodeCompiler compiler("worker-1");
+  const Wanted before = compile(compiler, reply());
+  EXPECT_EQ(before.state.nft.value().window, 0x3f00U);
+  const Wanted after = compile(compiler, reply(), {}, before.state, {.cilium = true});
+  EXPECT_EQ(after.state.nft.value().window, 0x3000U);
+  EXPECT_TRUE(state::validate(*after.state.nft));
+  ASSERT_FALSE(after.state.rules.empty());
+  for (const auto& rule : after.state.rules) EXPECT_EQ(rule.selector.mark.value().mask, 0x3000U) << text(rule);
+}
+
+TEST(NodeCompiler, without_verdict_maps_no_reply_is_steered) {
+  NodeCompiler compiler("worker-1");
+  const Wanted wanted = compile(compiler, reply(), {}, {}, {.capabilities = {.nft_maps = false}});
+  EXPECT_TRUE(wanted.state.rules.empty());
+  ASSERT_EQ(wanted.failed.size(), 1U);
+  EXPECT_EQ(wanted.failed[0].reason, "NoNftables");
 }
 
 TEST(NodeCompiler, a_flushed_table_comes_back_with_the_same_marks) {

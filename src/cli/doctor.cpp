@@ -11,6 +11,7 @@
 
 #include "api/kinds.h"
 #include "cli/this_host.h"
+#include "intent/node/source_rules.h"
 #include "json/writer.h"
 #include "kernel/facts.h"
 #include "state/words.h"
@@ -19,8 +20,6 @@ namespace cli {
 namespace {
 
 using state::ServiceProxy;
-
-constexpr std::uint32_t kMarkWindow = 0x3f00;
 
 struct Line {
   enum class Level { ok, unknown, warn };
@@ -161,13 +160,14 @@ class Examination {
   }
 
   void mark_bits() {
+    const std::uint32_t window = intent::mark_window(facts_);
     for (const state::Rule& rule : rules()) {
-      if (is_ours(rule) || !rule.selector.mark || (rule.selector.mark->mask & kMarkWindow) == 0) continue;
+      if (is_ours(rule) || !rule.selector.mark || (rule.selector.mark->mask & window) == 0) continue;
       return say(Line::Level::warn, "mark bits",
-                 fmt::format("{:#x} is ours, and a foreign rule looks at it: {}", kMarkWindow, state::text(rule)),
+                 fmt::format("{:#x} is ours, and a foreign rule looks at it: {}", window, state::text(rule)),
                  "IPR0104");
     }
-    say(Line::Level::ok, "mark bits", fmt::format("no foreign rule looks at {:#x}", kMarkWindow));
+    say(Line::Level::ok, "mark bits", fmt::format("no foreign rule looks at {:#x}", window));
   }
 
   void tables() {

@@ -68,8 +68,12 @@ struct Facts {
   bool nftables = true;                      // Without it nothing is steered by mark, and so no reply at all.
 };
 
+// The bits of a packet's mark that are ours. kube-proxy has 0xc000, others 0xff; Cilium has 0x0f00 for itself.
+inline constexpr std::uint32_t kWindow = 0x3f00;
+inline constexpr std::uint32_t kWindowBesideCilium = 0x3000;
+
 struct Numbers {
-  std::uint32_t window = 0x3f00;
+  std::uint32_t window = kWindow;
   std::uint8_t protocol = 183;
 };
 

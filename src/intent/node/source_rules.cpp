@@ -199,7 +199,7 @@ class Compiler {
   }
 
   dataplane::Steering steering() const {
-    dataplane::Steering out{.numbers = {.protocol = view_.protocol},
+    dataplane::Steering out{.numbers = {.window = mark_window(view_.facts), .protocol = view_.protocol},
                             .mode = view_.dataplane,
                             .present = last_.decision,
                             .marks = last_.marks,
@@ -215,7 +215,7 @@ class Compiler {
     }
     out.facts.local = view_.facts.bound;
     out.facts.cluster_prefixes = view_.cluster_prefixes;
-    out.facts.nftables = view_.facts.nftables.value_or(true);
+    out.facts.nftables = may_mark(view_.facts);
     for (const state::TableUse& use : view_.facts.tables) {
       for (const net::InterfaceName& device : use.devices) {
         const auto filter = view_.facts.reverse_path_filter.find(device);
@@ -224,6 +224,12 @@ class Compiler {
       }
     }
     return out;
+  }
+
+  // What could not be found out is tried.
+  static bool may_mark(const state::NodeFacts& facts) {
+    return facts.nftables.value_or(true) && facts.capabilities.nft_maps.value_or(true) &&
+           facts.capabilities.ct_original.value_or(true);
   }
 
   static bool is_about_replies(std::string_view code) {
@@ -296,6 +302,10 @@ std::string_view text(Refusal::Reason reason) {
       return "Invalid";
   }
   return "Invalid";
+}
+
+std::uint32_t mark_window(const state::NodeFacts& facts) {
+  return facts.cilium ? dataplane::kWindowBesideCilium : dataplane::kWindow;
 }
 
 NodeIntent compile(const NodeView& view, const NodeMemory& last) {

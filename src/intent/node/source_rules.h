@@ -100,6 +100,9 @@ struct NodeIntent {
   std::optional<base::TimePoint> look_again;  // When the back end may change.
 };
 
+// The bits of a packet's mark that are ours on such a node.
+std::uint32_t mark_window(const state::NodeFacts& facts);
+
 // What this node's network should be. Pure: the same objects in any order, with the same memory, give the same result.
 // Objects that are withdrawn, or not for this node, say nothing.
 NodeIntent compile(const NodeView& view, const NodeMemory& last);
