@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include "api/service.h"
@@ -8,6 +11,9 @@
 
 namespace bench {
 namespace {
+
+// What comes at once: a frame of HTTP/2.
+constexpr std::size_t kRead = 16'384;
 
 std::string watch_of(std::uint32_t services) {
   std::string stream;
@@ -23,12 +29,14 @@ base::Result<double> decode_watch(std::uint32_t services) {
   return timed([&]() -> base::Status {
     kube::Framer framer;
     json::Reader reader;
-    framer.feed(stream);
     std::uint32_t kept = 0;
-    while (const auto document = TRY(framer.next())) {
-      const auto event = TRY(kube::decode_event(reader, *document));
-      const auto service = TRY(api::decode_service(event.object));
-      kept += service.vips.size() == 1 ? 1U : 0U;
+    for (std::string_view rest = stream; !rest.empty(); rest.remove_prefix(std::min(rest.size(), kRead))) {
+      framer.feed(rest.substr(0, kRead));
+      while (const auto document = TRY(framer.next())) {
+        const auto event = TRY(kube::decode_event(reader, *document));
+        const auto service = TRY(api::decode_service(event.object));
+        kept += service.vips.size() == 1 ? 1U : 0U;
+      }
     }
     if (kept != services) return base::fail(base::Fault::bug, "not every Service was decoded");
     return {};
@@ -49,6 +57,39 @@ base::Result<double> touch(std::uint32_t services) {
   });
 }
 
+std::string list_of(std::uint32_t services) {
+  std::string list = R"({"kind":"ServiceList","apiVersion":"v1","metadata":{"resourceVersion":"99999"},"items":[)";
+  for (std::uint32_t i = 0; i < services; ++i) list += (i == 0 ? "" : ",") + service_json(i);
+  return list + "]}";
+}
+
+// The answer to a list, as one document.
+base::Result<double> decode_list(std::uint32_t services) {
+  const std::string list = list_of(services);
+  return timed([&]() -> base::Status {
+    json::Reader reader;
+    const auto document = TRY(reader.parse(list));
+    const auto items = TRY(document["items"].items());
+    std::uint32_t kept = 0;
+    for (const json::Value& item : items) {
+      TRY(kube::identify(item.as_root()));
+      const auto service = TRY(api::decode_service(item.as_root()));
+      kept += service.vips.size() == 1 ? 1U : 0U;
+    }
+    if (kept != services) return base::fail(base::Fault::bug, "not every Service was decoded");
+    return {};
+  });
+}
+
+base::Result<double> touch_list(std::uint32_t services) {
+  const std::string list = list_of(services);
+  return timed([&]() -> base::Status {
+    json::Reader reader;
+    TRY(reader.parse(list));
+    return {};
+  });
+}
+
 }  // namespace
 
 Group decode_group() {
@@ -56,8 +97,13 @@ Group decode_group() {
           .promises = {{.name = "10,000 Services from a watch",
                         .ours = [] { return decode_watch(10'000); },
                         .limit = Contender{"parse only", [] { return touch(10'000); }},
+                        .budget = 4},
+                       {.name = "10,000 Services from a list",
+                        .ours = [] { return decode_list(10'000); },
+                        .limit = Contender{"parse only", [] { return touch_list(10'000); }},
                         .budget = 4}},
-          .growth = {{.name = "n Services from a watch", .least = 5'000, .expected = 1, .work = decode_watch}}};
+          .growth = {{.name = "n Services from a watch", .least = 5'000, .expected = 1, .work = decode_watch},
+                     {.name = "n Services from a list", .least = 5'000, .expected = 1, .work = decode_list}}};
 }
 
 }  // namespace bench

@@ -1,18 +1,23 @@
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <linux/fib_rules.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
-#include <sched.h>
+#include <malloc.h>
 #include <sys/socket.h>
 
 #include <fmt/format.h>
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "bench/fresh_namespace.h"
+#include "bench/kernel_marks.h"
+#include "bench/kernel_routes.h"
 #include "bench/measure.h"
 #include "bench/peer.h"
 #include "bench/samples.h"
@@ -23,12 +28,6 @@ namespace bench {
 namespace {
 
 using namespace std::chrono_literals;
-
-// Every go starts in a new network namespace, as empty as the first.
-base::Status fresh_namespace() {
-  if (::unshare(CLONE_NEWNET) != 0) return base::fail_errno("unshare", errno);
-  return {};
-}
 
 base::Result<double> ours(const state::NetState& desired) {
   TRY(fresh_namespace());
@@ -140,10 +139,10 @@ base::Result<double> ip_batch(const state::NetState& desired) {
 }
 
 // The library of the old project's agent.
-base::Result<double> netlink_library(const state::NetState& desired) {
+base::Result<double> netlink_library(std::uint32_t count) {
   TRY(fresh_namespace());
   const std::string program = TRY(peer_program());
-  const auto done = TRY(lab::run({.arguments = {program, "rules", std::to_string(desired.rules.size())}}, 120s));
+  const auto done = TRY(lab::run({.arguments = {program, "rules", std::to_string(count)}}, 120s));
   if (!done.exit.ok()) return base::fail(base::Fault::unavailable, done.errors);
   return std::strtod(done.output.c_str(), nullptr);
 }
@@ -180,26 +179,72 @@ base::Result<double> raw_dump(const state::NetState& desired) {
   });
 }
 
+// What is on the heap in MiB while the engine holds both sides: the least that a process with it needs.
+base::Result<double> heap_of_engine(std::uint32_t rules) {
+  TRY(fresh_namespace());
+  const auto in_use = [] {
+    const struct mallinfo2 heap = ::mallinfo2();
+    return static_cast<double>(heap.uordblks + heap.hblkhd) / (1 << 20U);
+  };
+  const double before = in_use();
+  const state::NetState desired = many_rules(rules);
+  auto engine = TRY(kernel::Engine::open({}));
+  TRY(engine.converge(desired, {}));
+  const state::Observation observed = TRY(engine.observe({}));
+  if (state::state_of(observed).rules.size() < rules) return base::fail(base::Fault::bug, "rules are missing");
+  return in_use() - before;
+}
+
 }  // namespace
 
 Group kernel_group() {
-  const state::NetState desired = many_rules(10'000);
-  const state::NetState fewer = many_rules(2'000);
-  return {.name = "kernel",
-          .promises = {{.name = "10,000 rules of one priority, from nothing",
-                        .ours = [desired] { return ours(desired); },
-                        .peer = Contender{"ip -batch", [desired] { return ip_batch(desired); }},
-                        .limit = Contender{"raw netlink", [desired] { return raw_adds(desired); }},
-                        .budget = 1.3},
-                       {.name = "2,000 rules of one priority, from nothing",
-                        .ours = [fewer] { return ours(fewer); },
-                        .peer = Contender{"vishvananda", [fewer] { return netlink_library(fewer); }},
-                        .limit = Contender{"raw netlink", [fewer] { return raw_adds(fewer); }},
-                        .budget = 1.3},
-                       {.name = "10,000 rules with nothing to do",
-                        .ours = [desired] { return ours_again(desired); },
-                        .limit = Contender{"raw dump", [desired] { return raw_dump(desired); }},
-                        .budget = 1.5}}};
+  const auto from_nothing = [](std::string name, const state::NetState& desired, Contender peer) {
+    return Promise{.name = std::move(name),
+                   .ours = [desired] { return ours(desired); },
+                   .peer = std::move(peer),
+                   .limit = Contender{"raw netlink", [desired] { return raw_adds(desired); }},
+                   .budget = 1.3,
+                   .rounds = 5};
+  };
+  const auto again = [](std::string name, const state::NetState& desired) {
+    return Promise{.name = std::move(name),
+                   .ours = [desired] { return ours_again(desired); },
+                   .limit = Contender{"raw dump", [desired] { return raw_dump(desired); }},
+                   .budget = 1.5,
+                   .rounds = 5};
+  };
+  const state::NetState few = many_rules(2'000);
+  const state::NetState many = many_rules(10'000);
+  const state::NetState most = many_rules(20'000);
+  Group group{.name = "kernel",
+              .promises = {from_nothing("2,000 rules of one priority, from nothing", few,
+                                        {"vishvananda", [] { return netlink_library(2'000); }}),
+                           from_nothing("10,000 rules of one priority, from nothing", many,
+                                        {"ip -batch", [many] { return ip_batch(many); }}),
+                           from_nothing("20,000 rules of one priority, from nothing", most,
+                                        {"ip -batch", [most] { return ip_batch(most); }}),
+                           again("10,000 rules with nothing to do", many),
+                           again("20,000 rules with nothing to do", most),
+                           {.name = "heap with 20,000 rules observed and desired",
+                            .ours = [] { return heap_of_engine(20'000); },
+                            .budget = 8,
+                            .rounds = 3,
+                            .unit = "MiB"}},
+              // The kernel looks through all rules of one priority for the place of the next.
+              .growth = {{.name = "n rules from nothing",
+                          .least = 2'500,
+                          .expected = 2,
+                          .work = [](std::uint32_t n) { return ours(many_rules(n)); },
+                          .rounds = 3},
+                         {.name = "n rules with nothing to do",
+                          .least = 2'500,
+                          .expected = 1,
+                          .work = [](std::uint32_t n) { return ours_again(many_rules(n)); },
+                          .rounds = 3}}};
+  group.promises.push_back(routes_promise());
+  std::ranges::move(marks_promises(), std::back_inserter(group.promises));
+  std::ranges::move(marks_growth(), std::back_inserter(group.growth));
+  return group;
 }
 
 }  // namespace bench

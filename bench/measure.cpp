@@ -7,7 +7,7 @@ namespace bench {
 namespace {
 
 // The slope of the straight line nearest to the points in a plot with logarithmic axes.
-double fitted_exponent(const std::vector<std::uint32_t>& sizes, const std::vector<double>& times) {
+double fitted_exponent(const std::vector<std::uint32_t>& sizes, const std::vector<double>& costs) {
   const auto count = static_cast<double>(sizes.size());
   double sum_x = 0;
   double sum_y = 0;
@@ -15,7 +15,7 @@ double fitted_exponent(const std::vector<std::uint32_t>& sizes, const std::vecto
   double sum_xy = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const double x = std::log(static_cast<double>(sizes[i]));
-    const double y = std::log(times[i]);
+    const double y = std::log(costs[i]);
     sum_x += x, sum_y += y, sum_xx += x * x, sum_xy += x * y;
   }
   return (count * sum_xy - sum_x * sum_y) / (count * sum_xx - sum_x * sum_x);
@@ -23,9 +23,15 @@ double fitted_exponent(const std::vector<std::uint32_t>& sizes, const std::vecto
 
 }  // namespace
 
-double median(std::vector<double> times) {
-  std::ranges::sort(times);
-  return times[times.size() / 2];
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+std::optional<bool> Line::kept() const {
+  if (!budget) return std::nullopt;
+  const double figure = is_relative ? ratio.value_or(0) : ours;
+  return better == Better::lower ? figure <= *budget : figure >= *budget;
 }
 
 base::Result<Line> measure(const Promise& promise) {
@@ -41,26 +47,30 @@ base::Result<Line> measure(const Promise& promise) {
             .ours = median(ours),
             .budget = promise.budget,
             .rounds = promise.rounds,
-            .unit = promise.unit};
-  if (promise.peer) line.peer = promise.peer->name, line.peer_time = median(peer);
-  if (promise.limit) line.limit = promise.limit->name, line.limit_time = median(limit);
-  line.measure = promise.limit ? line.ours / line.limit_time : line.ours;
-  line.spread = std::ranges::max(ours) / line.ours;
+            .unit = promise.unit,
+            .better = promise.better};
+  if (promise.peer) line.peer = {promise.peer->name, median(peer)};
+  if (promise.limit) line.limit = {promise.limit->name, median(limit)};
+  const bool is_to_peer = promise.against_peer || !line.limit;
+  if (const auto& other = is_to_peer ? line.peer : line.limit) line.ratio = line.ours / other->value;
+  line.is_relative = promise.against_peer || line.limit.has_value();
+  const double worst = promise.better == Better::lower ? std::ranges::max(ours) : std::ranges::min(ours);
+  line.spread = worst / line.ours;
   return line;
 }
 
 base::Result<GrowthLine> measure(const Growth& growth) {
-  constexpr int kRounds = 7;
   GrowthLine line{.name = growth.name,
                   .sizes = {growth.least, growth.least * 2, growth.least * 4},
-                  .times = {},
-                  .expected = growth.expected};
+                  .costs = {},
+                  .expected = growth.expected,
+                  .unit = growth.unit};
   for (const std::uint32_t size : line.sizes) {
-    double fastest = TRY(growth.work(size));
-    for (int round = 1; round < kRounds; ++round) fastest = std::min(fastest, TRY(growth.work(size)));
-    line.times.push_back(fastest);
+    double least = TRY(growth.work(size));
+    for (int round = 1; round < growth.rounds; ++round) least = std::min(least, TRY(growth.work(size)));
+    line.costs.push_back(least);
   }
-  line.exponent = fitted_exponent(line.sizes, line.times);
+  line.exponent = fitted_exponent(line.sizes, line.costs);
   return line;
 }
 

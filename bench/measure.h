@@ -11,7 +11,8 @@
 
 namespace bench {
 
-// One way to do the work: how long one go at it takes, in milliseconds. Preparation is not part of the time.
+// One way to do the work: what one go at it comes to, in milliseconds unless the promise names another unit.
+// Preparation is not part of the time.
 using Work = std::function<base::Result<double>()>;
 
 template <typename Action>
@@ -26,23 +27,31 @@ struct Contender {
   Work work;
 };
 
-// One promise: our time, beside a peer's and beside what the kernel allows at best, in the same run.
+enum class Better : std::uint8_t { lower, higher };
+
+// One promise: our figure, beside a peer's and beside the best there can be, in the same run.
 struct Promise {
   std::string name;  // "10,000 rules from nothing"
   Work ours;
   std::optional<Contender> peer = {};
   std::optional<Contender> limit = {};
-  double budget = 0;  // Times the limit's time where there is a limit, else of the unit.
-  int rounds = 7;     // 1 where one go is itself many.
+  // Times the limit's figure where there is a limit, else of the unit. Nothing is promised without one: the line only
+  // informs.
+  std::optional<double> budget = {};
+  bool against_peer = false;  // The budget is times the peer's figure.
+  int rounds = 7;             // 1 where one go is itself many.
   std::string unit = "ms";
+  Better better = Better::lower;
 };
 
 // How the cost of some work grows with its size.
 struct Growth {
   std::string name;
   std::uint32_t least = 0;  // Measured at n, 2n and 4n.
-  double expected = 1;      // 1: in proportion, 2: with the square.
+  double expected = 1;      // 0: not at all, 1: in proportion, 2: with the square.
   std::function<base::Result<double>(std::uint32_t n)> work;
+  int rounds = 7;
+  std::string unit = "ms";
 };
 
 struct Group {
@@ -52,39 +61,46 @@ struct Group {
 };
 
 // The groups, in the order of the table.
+Group net_group();
+Group state_group();
 Group decode_group();
+Group intent_group();
 Group plan_group();
 Group kernel_group();
-Group steering_group();
 Group kube_group();
-Group cluster_group();
 Group service_rules_group();
+
+struct Beside {
+  std::string name;
+  double value = 0;  // The median of all rounds.
+};
 
 struct Line {
   std::string name;
   double ours = 0;  // The median of all rounds.
-  std::string peer = {};
-  double peer_time = 0;
-  std::string limit = {};
-  double limit_time = 0;
-  double measure = 0;  // What the budget speaks of.
-  double budget = 0;
-  double spread = 0;  // Slowest of ours over its median.
+  std::optional<Beside> peer = {};
+  std::optional<Beside> limit = {};
+  std::optional<double> ratio = {};  // To the limit, or to the peer where there is none or the budget is about it.
+  std::optional<double> budget = {};
+  bool is_relative = false;  // The budget is about the ratio.
+  double spread = 0;         // The worst of ours over its median.
   int rounds = 0;
   std::string unit = "ms";
+  Better better = Better::lower;
 
-  bool kept() const { return measure <= budget; }
+  std::optional<bool> kept() const;  // Nothing where nothing was promised.
 };
 
 struct GrowthLine {
   std::string name;
   std::vector<std::uint32_t> sizes;
-  std::vector<double> times;  // Milliseconds, the fastest of all rounds: growth is about the work, not the machine.
+  std::vector<double> costs;  // The least of all rounds: growth is about the work, not the machine.
   double expected = 0;
   double exponent = 0;  // Of the curve through these points.
+  std::string unit = "ms";
 };
 
-double median(std::vector<double> times);
+double median(std::vector<double> values);
 
 // Interleaves all contenders round by round, so that what else the machine does hits them alike.
 base::Result<Line> measure(const Promise& promise);

@@ -31,13 +31,13 @@ class Axis {
 
 struct Plane {
   Axis sizes{};
-  Axis times{};
+  Axis costs{};
   double x(double size) const { return sizes.place(size, kMargin, kWidth - kMargin); }
-  double y(double time) const { return times.place(time, kHeight - kMargin, kMargin); }
+  double y(double cost) const { return costs.place(cost, kHeight - kMargin, kMargin); }
 };
 
-double expected_time(const GrowthLine& line, std::size_t i) {
-  return line.times[0] * std::pow(static_cast<double>(line.sizes[i]) / line.sizes[0], line.expected);
+double expected_cost(const GrowthLine& line, std::size_t i) {
+  return line.costs[0] * std::pow(static_cast<double>(line.sizes[i]) / line.sizes[0], line.expected);
 }
 
 Plane plane_of(const GroupReport& report) {
@@ -45,8 +45,8 @@ Plane plane_of(const GroupReport& report) {
   for (const GrowthLine& line : report.growth) {
     for (std::size_t i = 0; i < line.sizes.size(); ++i) {
       plane.sizes.include(line.sizes[i]);
-      plane.times.include(line.times[i]);
-      plane.times.include(expected_time(line, i));
+      plane.costs.include(line.costs[i]);
+      plane.costs.include(expected_cost(line, i));
     }
   }
   return plane;
@@ -58,12 +58,12 @@ void append_curve(std::string& out, const Plane& plane, const GrowthLine& line, 
   std::string expected;
   for (std::size_t i = 0; i < line.sizes.size(); ++i) {
     const double x = plane.x(line.sizes[i]);
-    const double y = plane.y(line.times[i]);
+    const double y = plane.y(line.costs[i]);
     measured += fmt::format("{:.1f},{:.1f} ", x, y);
-    expected += fmt::format("{:.1f},{:.1f} ", x, plane.y(expected_time(line, i)));
+    expected += fmt::format("{:.1f},{:.1f} ", x, plane.y(expected_cost(line, i)));
     out += fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="3" fill="{}"/>)", x, y, colour);
-    out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}">{}: {:.2f} ms</text>)", x - 20, y - 10, line.sizes[i],
-                       line.times[i]);
+    out += fmt::format(R"(<text x="{:.1f}" y="{:.1f}">{}: {:.2f} {}</text>)", x - 20, y - 10, line.sizes[i],
+                       line.costs[i], line.unit);
   }
   out += fmt::format(R"(<polyline fill="none" stroke="{}" points="{}"/>)", colour, measured);
   out += fmt::format(R"(<polyline fill="none" stroke="{}" stroke-dasharray="4" points="{}"/>)", colour, expected);
@@ -80,8 +80,8 @@ std::string format_svg(const GroupReport& report, const Machine& machine) {
       kWidth, kHeight);
   for (std::size_t i = 0; i < report.growth.size(); ++i) append_curve(out, plane, report.growth[i], i);
   out += fmt::format(
-      R"(<text x="{}" y="{}" fill="#555">{}: time against n, both axes logarithmic; Linux {}, {} CPUs</text>)", kMargin,
-      kHeight - 20, report.name, machine.kernel, machine.cpus);
+      R"(<text x="{}" y="{}" fill="#555">{}: cost against n, both axes logarithmic; {}, Linux {}, {} CPUs</text>)",
+      kMargin, kHeight - 20, report.name, machine.commit, machine.kernel, machine.cpus);
   return out + "</svg>\n";
 }
 

@@ -15,27 +15,35 @@ std::string quantity(double value, const std::string& unit) {
   return fmt::format("{:.2f} {}", value, unit);
 }
 
-std::string milliseconds(double time) {
-  return quantity(time, "ms");
+std::string beside(const std::optional<Beside>& other, const std::string& unit) {
+  return other ? fmt::format("{} {}", other->name, quantity(other->value, unit)) : "-";
 }
 
-std::string beside(const std::string& name, double value, const std::string& unit) {
-  return name.empty() ? std::string("-") : fmt::format("{} {}", name, quantity(value, unit));
+std::string budget_of(const Line& line) {
+  if (!line.budget) return "-";
+  const std::string_view bound = line.better == Better::lower ? "<=" : ">=";
+  return fmt::format("{} {}", bound,
+                     line.is_relative ? fmt::format("{:.2f}", *line.budget) : quantity(*line.budget, line.unit));
 }
+
+std::string_view verdict(const Line& line) {
+  const auto kept = line.kept();
+  if (!kept) return "-";
+  return *kept ? "ok" : "short";
+}
+
+constexpr std::string_view kLayout = "{:64}{:>14}{:>28}{:>26}{:>8}{:>14}  {}\n";
 
 void append_line(std::string& out, const std::string& group, const Line& line) {
-  const bool is_ratio = !line.limit.empty();
-  out += fmt::format(
-      "{:60}{:>12}{:>24}{:>24}{:>9}{:>12}  {}\n", fmt::format("{}: {}", group, line.name),
-      quantity(line.ours, line.unit), beside(line.peer, line.peer_time, line.unit),
-      beside(line.limit, line.limit_time, line.unit), is_ratio ? fmt::format("{:.2f}", line.measure) : "-",
-      is_ratio ? fmt::format("{:.2f}", line.budget) : quantity(line.budget, line.unit), line.kept() ? "ok" : "short");
+  out += fmt::format(kLayout, fmt::format("{}: {}", group, line.name), quantity(line.ours, line.unit),
+                     beside(line.peer, line.unit), beside(line.limit, line.unit),
+                     line.ratio ? fmt::format("{:.2f}", *line.ratio) : "-", budget_of(line), verdict(line));
 }
 
 void append_growth(std::string& out, const std::string& group, const GrowthLine& line) {
-  out += fmt::format("{:60}", fmt::format("{}: {}", group, line.name));
+  out += fmt::format("{:64}", fmt::format("{}: {}", group, line.name));
   for (std::size_t i = 0; i < line.sizes.size(); ++i) {
-    out += fmt::format("{:>26}", fmt::format("n = {}: {}", line.sizes[i], milliseconds(line.times[i])));
+    out += fmt::format("{:>26}", fmt::format("n = {}: {}", line.sizes[i], quantity(line.costs[i], line.unit)));
   }
   out += fmt::format("  n^{:.2f}, expected n^{:.2f}\n", line.exponent, line.expected);
 }
@@ -45,12 +53,21 @@ std::string number(double value) {
   return fmt::format("{:.6g}", value);
 }
 
-std::string json_of(const std::string& name, double value) {
-  if (name.empty()) return "null";
+std::string number(const std::optional<double>& value) {
+  return value ? number(*value) : "null";
+}
+
+std::string json_of(const std::optional<Beside>& other) {
+  if (!other) return "null";
   return json::object([&](json::Object& out) {
-    out.put("name", name);
-    out.put_json("value", number(value));
+    out.put("name", other->name);
+    out.put_json("value", number(other->value));
   });
+}
+
+std::string_view json_of(std::optional<bool> answer) {
+  if (!answer) return "null";
+  return *answer ? "true" : "false";
 }
 
 }  // namespace
@@ -62,7 +79,7 @@ Machine this_machine() {
 }
 
 std::string format_table(const std::vector<GroupReport>& reports) {
-  std::string out = fmt::format("{:60}{:>12}{:>24}{:>24}{:>9}{:>12}\n", "", "ours", "peer", "limit", "ratio", "budget");
+  std::string out = fmt::format(kLayout, "", "ours", "peer", "limit", "ratio", "budget", "");
   for (const GroupReport& report : reports) {
     for (const Line& line : report.lines) append_line(out, report.name, line);
   }
@@ -81,13 +98,13 @@ std::string format_json(const std::vector<GroupReport>& reports, const Machine& 
       out += json::object([&](json::Object& object) {
         object.put("name", fmt::format("{}: {}", report.name, line.name));
         object.put("unit", line.unit);
-        object.put("better", "lower");
+        object.put("better", line.better == Better::lower ? "lower" : "higher");
         object.put_json("ours", number(line.ours));
-        object.put_json("peer", json_of(line.peer, line.peer_time));
-        object.put_json("limit", json_of(line.limit, line.limit_time));
-        object.put_json("ratio", line.limit.empty() ? "null" : number(line.measure));
+        object.put_json("peer", json_of(line.peer));
+        object.put_json("limit", json_of(line.limit));
+        object.put_json("ratio", number(line.ratio));
         object.put_json("budget", number(line.budget));
-        object.put("ok", line.kept());
+        object.put_json("ok", json_of(line.kept()));
         object.put("rounds", line.rounds);
         object.put_json("spread", number(line.spread));
         object.put("kernel", machine.kernel);

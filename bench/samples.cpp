@@ -8,12 +8,20 @@
 namespace bench {
 namespace {
 
-// The i-th address of a /8.
-std::string address(std::uint32_t first, std::uint32_t i) {
-  return fmt::format("{}.{}.{}.{}", first, (i >> 16U) & 255U, (i >> 8U) & 255U, i & 255U);
+// In the range from which a cluster of the testbed gives them, behind the API server's own.
+std::string cluster_ip(std::uint32_t i) {
+  return sample_address(10, (96U << 16U) + 16 + i);
 }
 
 }  // namespace
+
+std::string sample_address(std::uint32_t first, std::uint32_t i) {
+  return fmt::format("{}.{}.{}.{}", first, (i >> 16U) & 255U, (i >> 8U) & 255U, i & 255U);
+}
+
+std::string sample_address6(std::uint32_t i) {
+  return fmt::format("2001:db8::{:x}:{:x}", i >> 16U, i & 0xffffU);
+}
 
 state::NetState many_rules(std::uint32_t count) {
   state::NetState out;
@@ -28,27 +36,38 @@ state::NetState many_rules(std::uint32_t count) {
   return out;
 }
 
+state::NetState many_marks(std::uint32_t count) {
+  state::NetState out{.nft = state::NftTable{.window = kMarkWindow, .classes = {{kMark, {}}}}};
+  const state::NetState as_rules = many_rules(count);
+  for (const state::Rule& rule : as_rules.rules) out.nft->sources.emplace(rule.selector.from->address(), kMark);
+  out.rules = {{.priority = 1000,
+                .selector = {.mark = state::Mark{.value = kMark, .mask = kMarkWindow}},
+                .protocol = 183,
+                .table = 100}};
+  return out;
+}
+
 std::string service_json(std::uint32_t i) {
-  const std::string cluster_ip = address(10, i);
+  const std::string ip = cluster_ip(i);
   return fmt::format(
       R"({{"kind":"Service","apiVersion":"v1","metadata":{{"name":"web-{0}","namespace":"shop","uid":"8a0f1c7e-0000-4000-8000-{0:012}","resourceVersion":"{1}","creationTimestamp":"2026-01-01T12:00:00Z",)"
       R"("labels":{{"app.kubernetes.io/name":"web","app.kubernetes.io/instance":"web-{0}","team":"shop"}},"annotations":{{"metallb.universe.tf/address-pool":"public","description":"the shop's front, number {0}"}},)"
       R"("managedFields":[{{"manager":"kubectl-client-side-apply","operation":"Update","apiVersion":"v1","time":"2026-01-01T12:00:00Z","fieldsType":"FieldsV1","fieldsV1":{{"f:spec":{{"f:ports":{{".":{{}},"k:{{\"port\":443,\"protocol\":\"TCP\"}}":{{".":{{}},"f:port":{{}}}}}},"f:selector":{{}},"f:type":{{}}}}}}}}]}},)"
       R"("spec":{{"ports":[{{"name":"https","protocol":"TCP","port":443,"targetPort":8443,"nodePort":31443}}],"selector":{{"app":"web-{0}"}},"clusterIP":"{2}","clusterIPs":["{2}"],"type":"LoadBalancer","sessionAffinity":"None","externalTrafficPolicy":"Cluster","ipFamilies":["IPv4"],"ipFamilyPolicy":"SingleStack","allocateLoadBalancerNodePorts":true,"internalTrafficPolicy":"Cluster"}},)"
       R"("status":{{"loadBalancer":{{"ingress":[{{"ip":"{3}","ipMode":"VIP"}}]}}}}}})",
-      i, 1000 + i, cluster_ip, address(100, i));
+      i, 1000 + i, ip, sample_address(100, i));
 }
 
 intent::Sample many_services(std::uint32_t services, std::uint32_t rules) {
   intent::Sample out;
   for (std::uint32_t i = 0; i < rules; ++i) {
     // Every eighth is a wide one, so that most addresses lie in several.
-    const auto cidr =
-        i % 8 == 0 ? fmt::format("{}/16", address(100, i << 12U)) : fmt::format("{}/24", address(100, i << 8U));
+    const auto cidr = i % 8 == 0 ? fmt::format("{}/16", sample_address(100, i << 12U))
+                                 : fmt::format("{}/24", sample_address(100, i << 8U));
     out.rule(fmt::format("rule-{}", i), {cidr}, 100 + i % 10, 1000 + i % 3);
   }
   for (std::uint32_t i = 0; i < services; ++i) {
-    out.service(fmt::format("web-{}", i), {address(10, i)}, {address(100, i * 7)});
+    out.service(fmt::format("web-{}", i), {cluster_ip(i)}, {sample_address(100, i * 7)});
   }
   return out;
 }

@@ -4,6 +4,8 @@
 //	peer watch KUBECONFIG EVENTS  follows all Services with a client-go informer
 //	peer apply KUBECONFIG COUNT   applies ConfigMaps with client-go, prints milliseconds
 //	peer rules COUNT              adds rules with vishvananda/netlink, prints milliseconds
+//	peer routes COUNT             the same with routes
+//	peer manager [FLAGS]          publishes objects for Services with controller-runtime; access as KUBECONFIG says
 package main
 
 import (
@@ -21,24 +23,24 @@ func main() {
 
 func run(args []string) error {
 	switch {
+	case len(args) >= 1 && args[0] == "manager":
+		return manage()
 	case len(args) == 3 && args[0] == "watch":
-		events, err := strconv.Atoi(args[2])
-		if err != nil {
-			return err
-		}
-		return watch(args[1], events)
+		return counted(args[2], func(events int) error { return watch(args[1], events) })
 	case len(args) == 3 && args[0] == "apply":
-		count, err := strconv.Atoi(args[2])
-		if err != nil {
-			return err
-		}
-		return apply(args[1], count, 4)
+		return counted(args[2], func(count int) error { return apply(args[1], count, 4) })
 	case len(args) == 2 && args[0] == "rules":
-		count, err := strconv.Atoi(args[1])
-		if err != nil {
-			return err
-		}
-		return addRules(count)
+		return counted(args[1], addRules)
+	case len(args) == 2 && args[0] == "routes":
+		return counted(args[1], addRoutes)
 	}
-	return fmt.Errorf("usage: peer watch KUBECONFIG EVENTS | peer apply KUBECONFIG COUNT | peer rules COUNT")
+	return fmt.Errorf("usage: peer watch KUBECONFIG EVENTS | peer apply KUBECONFIG COUNT | peer rules COUNT | peer routes COUNT | peer manager")
+}
+
+func counted(text string, work func(int) error) error {
+	count, err := strconv.Atoi(text)
+	if err != nil {
+		return err
+	}
+	return work(count)
 }

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "bench/measure.h"
+
+namespace bench {
+
+// Of the group `kernel`: host routes of one table.
+Promise routes_promise();
+
+}  // namespace bench
