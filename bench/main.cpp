@@ -54,7 +54,8 @@ base::Status run(std::vector<bench::Group> groups, const std::filesystem::path& 
 
 std::vector<bench::Group> all_groups() {
   return {bench::net_group(),       bench::state_group(),  bench::decode_group(), bench::intent_group(),
-          bench::plan_group(),      bench::kernel_group(), bench::kube_group(),   bench::service_rules_group(), bench::memory_group(), bench::scale_group()};
+          bench::plan_group(),      bench::kernel_group(), bench::kube_group(),   bench::service_rules_group(),
+          bench::dataplane_group(), bench::memory_group(), bench::scale_group()};
 }
 
 }  // namespace

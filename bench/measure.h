@@ -69,6 +69,7 @@ Group plan_group();
 Group kernel_group();
 Group kube_group();
 Group service_rules_group();
+Group dataplane_group();
 
 struct Beside {
   std::string name;
