@@ -1,14 +1,16 @@
-#include <array>
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "bench/footprint.h"
 #include "bench/measure.h"
 #include "bench/peer.h"
-#include "bench/resident.h"
 #include "kube/client.h"
 #include "lab/process.h"
 #include "testbed/cluster.h"
@@ -19,6 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint32_t kServices = 10'000;
+constexpr std::uint32_t kLeastOfGrowth = kServices / 4;
 constexpr int kEvents = 1'000;
 constexpr int kApplies = 1'000;
 constexpr int kWriters = 4;
@@ -60,12 +63,17 @@ class Contest {
     cluster_ = TRY(testbed::Cluster::start());
     const auto config = TRY(kube::from_kubeconfig({cluster_->admin_kubeconfig()}, ""));
     client_ = TRY(kube::Client::connect(config, {.user_agent = "bench"}, {.rate = 10'000, .burst = 10'000}));
-    TRY(create_services());
     const std::string access = cluster_->admin_kubeconfig().native();
     const std::string events = std::to_string(kEvents);
     const std::string peer = TRY(peer_program());
     const lab::Command our_command{.arguments = {FOLLOWER, access, events}};
     const lab::Command their_command{.arguments = {peer, "watch", access, events}};
+    for (const std::uint32_t size : {kLeastOfGrowth, kLeastOfGrowth * 2, kServices}) {
+      TRY(create_services(size));
+      double least = TRY(time_to_sync(our_command));
+      for (int round = 1; round < 3; ++round) least = std::min(least, TRY(time_to_sync(our_command)));
+      growth_[size] = least;
+    }
     // In turns and one at a time, so that neither waits for the other's answer or finds a server that it has warmed.
     std::vector<double> our_times;
     std::vector<double> their_times;
@@ -85,6 +93,7 @@ class Contest {
     TRY(finish(theirs, theirs_));
     return compare_writers({.arguments = {peer, "apply", access, std::to_string(kApplies)}});
   }
+  double sync_time(std::uint32_t services) const { return growth_.at(services); }
   const Story& ours() const { return ours_; }
   const Story& theirs() const { return theirs_; }
 
@@ -102,7 +111,7 @@ class Contest {
     story.p50 = std::strtod(line.c_str(), &rest);
     story.p99 = std::strtod(rest, &rest);
     story.processor = std::strtod(rest, &rest);
-    story.resident = resident_mebibytes(process.pid());
+    story.resident = footprint_of(process.pid()).resident;
     return {};
   }
 
@@ -151,13 +160,14 @@ class Contest {
     });
   }
 
-  base::Status create_services() {
-    return by_writers(kServices, [&](std::uint32_t i) {
+  base::Status create_services(std::uint32_t until) {
+    const std::uint32_t first = std::exchange(services_, until);
+    return by_writers(until - first, [&](std::uint32_t i) {
       return client_->create(
           kResource, "default",
           fmt::format(
               R"({{"metadata":{{"name":"web-{}","labels":{{"app":"web","team":"shop"}}}},"spec":{{"clusterIP":"None","ports":[{{"port":80}}],"selector":{{"app":"web"}}}}}})",
-              i),
+              first + i),
           kube::within(30s));
     });
   }
@@ -174,6 +184,8 @@ class Contest {
 
   std::unique_ptr<testbed::Cluster> cluster_;
   std::unique_ptr<kube::Client> client_;
+  std::uint32_t services_ = 0;
+  std::map<std::uint32_t, double> growth_;
   Story ours_;
   Story theirs_;
 };
@@ -196,9 +208,10 @@ Group kube_group() {
     return Promise{
         .name = std::move(name),
         .ours = [shared, what]() -> base::Result<double> { return TRY(shared->done())->ours().*what; },
-        .limit = Contender{"client-go",
-                           [shared, what]() -> base::Result<double> { return TRY(shared->done())->theirs().*what; }},
+        .peer = Contender{"client-go",
+                          [shared, what]() -> base::Result<double> { return TRY(shared->done())->theirs().*what; }},
         .budget = budget,
+        .against_peer = true,
         .rounds = 1,
         .unit = std::move(unit)};
   };
@@ -209,7 +222,15 @@ Group kube_group() {
                        line("change to handler, p50", &Story::p50, 1, "ms"),
                        line("change to handler, p99", &Story::p99, 1, "ms"),
                        line("processor time per event", &Story::processor, 0.34, "ms"),
-                       line("1,000 server-side applies, 4 writers", &Story::applies, 1, "ms")}};
+                       line("1,000 server-side applies, 4 writers", &Story::applies, 1, "ms")},
+          .growth = {{.name = "n Services, connect to complete",
+                      .least = kLeastOfGrowth,
+                      .expected = 1,
+                      .work = [shared](std::uint32_t n) -> base::Result<double> {
+                        const Contest* const contest = TRY(shared->done());
+                        return contest->sync_time(n);
+                      },
+                      .rounds = 1}}};
 }
 
 }  // namespace bench

@@ -70,6 +70,7 @@ Group kernel_group();
 Group kube_group();
 Group service_rules_group();
 Group dataplane_group();
+Group memory_group();
 
 struct Beside {
   std::string name;

@@ -8,17 +8,13 @@
 #include <vector>
 
 #include "base/result.h"
-#include "bench/resident.h"
-#include "kernel/netlink/events.h"
-#include "kube/client.h"
-#include "lab/world.h"
-#include "state/rule.h"
-#include "testbed/cluster.h"
+#include "bench/footprint.h"
+#include "bench/rule_events.h"
+#include "bench/stage.h"
 
 namespace bench {
 
-// A control plane, one node, and the two programs as they are shipped; 203.0.113.0/24 leads to table 100. What happens
-// in the node's kernel is heard as notifications, so that waiting costs nothing and ends at the moment itself.
+// A control plane, one node, and the two programs as they are shipped; 203.0.113.0/24 leads to table 100.
 class Site {
  public:
   static base::Result<std::unique_ptr<Site>> start();
@@ -31,27 +27,33 @@ class Site {
   base::Result<double> publish();
   // Milliseconds from the removal of one of our rules by somebody else to its return.
   base::Result<double> repair();
+  // Milliseconds from the removal of the first of all Services to the end of the last rule and the last object.
+  base::Result<double> remove_all();
 
-  double agent_mebibytes() const { return resident_mebibytes(agent_->pid()); }
-  double controller_mebibytes() const { return resident_mebibytes(controller_->pid()); }
+  // What both programs do while nothing happens.
+  struct Idle {
+    double agent_processor = 0;  // Milliseconds per minute.
+    double controller_processor = 0;
+    double requests = 0;  // Per minute, of both.
+  };
+  base::Result<Idle> idle();
+
+  base::Result<Footprint> agent_footprint() const { return footprint_at_rest(agent_->pid()); }
+  base::Result<Footprint> controller_footprint() const { return footprint_at_rest(controller_->pid()); }
 
  private:
   Site() = default;
   base::Status prepare();
   base::Result<std::string> create_service(std::uint32_t i);  // Its ClusterIP.
   base::Status give_address(std::uint32_t i);
-  base::Status await_rules(std::vector<std::string> sources);
 
-  std::unique_ptr<testbed::Cluster> cluster_;
-  std::unique_ptr<kube::Client> client_;
-  std::optional<lab::World> world_;  // After the cluster, whose bridge the node is plugged into.
+  std::unique_ptr<Stage> stage_;
   lab::Host* node_ = nullptr;
-  std::optional<kernel::EventSocket> events_;
+  std::optional<RuleEvents> events_;
   std::optional<lab::Process> controller_;
   lab::Process* agent_ = nullptr;
   std::uint32_t services_ = 0;
   std::size_t repaired_ = 0;
-  std::vector<state::Rule> seen_;  // Our rules, as their notifications came.
 };
 
 }  // namespace bench

@@ -1,5 +1,6 @@
 // follower KUBECONFIG EVENTS: follows all Services as the controller does and says how that went; the twin of
-// bench/peer's `watch`, which does it with client-go.
+// bench/peer's `watch`, which does it with client-go. Without EVENTS: follows all IPRuleConfigs as an agent does, and
+// nothing else.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -11,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "api/kinds.h"
+#include "api/published_config.h"
 #include "api/service.h"
 #include "kube/client.h"
 #include "kube/config.h"
@@ -85,15 +88,26 @@ base::Status follow(const std::string& kubeconfig, std::size_t events, std::stop
   return {};
 }
 
+base::Status follow_objects(const std::string& kubeconfig, std::stop_token stop) {
+  const auto config = TRY(kube::load_config(kubeconfig, "", {}));
+  const auto client = TRY(kube::Client::connect(config));
+  runtime::Signal changed;
+  const kube::Resource resource{std::string(api::kGroup), "v1alpha1", std::string(api::IPRuleConfig::kPlural), false};
+  kube::Reflector<api::PublishedConfig> objects(*client, resource, api::decode_published_config, changed);
+  while (!stop.stop_requested()) (void)changed.wait(stop, std::chrono::steady_clock::now() + std::chrono::hours(1));
+  return {};
+}
+
 }  // namespace
 
 int main(int count, char** argv) {
-  if (count != 3) {
-    fmt::print(stderr, "usage: follower KUBECONFIG EVENTS\n");
+  if (count != 2 && count != 3) {
+    fmt::print(stderr, "usage: follower KUBECONFIG [EVENTS]\n");
     return 2;
   }
   runtime::Shutdown shutdown;
-  const auto done = follow(argv[1], std::strtoull(argv[2], nullptr, 10), shutdown.token());
+  const auto done = count == 2 ? follow_objects(argv[1], shutdown.token())
+                               : follow(argv[1], std::strtoull(argv[2], nullptr, 10), shutdown.token());
   if (!done) fmt::print(stderr, "follower: {}\n", done.error().message());
   return done ? 0 : 1;
 }
