@@ -71,6 +71,7 @@ Group kube_group();
 Group service_rules_group();
 Group dataplane_group();
 Group memory_group();
+Group scale_group();
 
 struct Beside {
   std::string name;
