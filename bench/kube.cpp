@@ -197,8 +197,9 @@ Group kube_group() {
     std::unique_ptr<Contest> contest;
     base::Result<Contest*> done() {
       if (!contest) {
-        contest = std::make_unique<Contest>();
-        TRY(contest->run());
+        auto fresh = std::make_unique<Contest>();
+        TRY(fresh->run());
+        contest = std::move(fresh);
       }
       return contest.get();
     }

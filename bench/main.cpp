@@ -23,33 +23,42 @@ namespace {
 
 constexpr int kWrongUsage = 2;
 
-base::Result<bench::GroupReport> run(const bench::Group& group) {
-  bench::GroupReport report{.name = group.name, .lines = {}, .growth = {}};
-  for (const bench::Promise& promise : group.promises) {
-    fmt::print(stderr, "measuring {}: {}\n", group.name, promise.name);
-    report.lines.push_back(TRY(base::within(promise.name, bench::measure(promise))));
+// What cannot be measured is told and left out; the rest goes on.
+template <typename Subject, typename Line>
+bool measure_all(const std::string& group, const std::vector<Subject>& subjects, std::vector<Line>& lines) {
+  bool whole = true;
+  for (const Subject& subject : subjects) {
+    fmt::print(stderr, "measuring {}: {}\n", group, subject.name);
+    if (auto line = bench::measure(subject)) {
+      lines.push_back(*std::move(line));
+    } else {
+      fmt::print(stderr, "cannot measure {}: {}: {}\n", group, subject.name, line.error().message());
+      whole = false;
+    }
   }
-  for (const bench::Growth& growth : group.growth) {
-    fmt::print(stderr, "measuring {}: {}\n", group.name, growth.name);
-    report.growth.push_back(TRY(base::within(growth.name, bench::measure(growth))));
-  }
-  return report;
+  return whole;
 }
 
-base::Status run(std::vector<bench::Group> groups, const std::filesystem::path& folder) {
+// Whether everything could be measured.
+base::Result<bool> run(std::vector<bench::Group> groups, const std::filesystem::path& folder) {
   const bench::Machine machine = bench::this_machine();
   const base::Fd home(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
   std::vector<bench::GroupReport> reports;
+  bool whole = true;
   while (!groups.empty()) {
     // What a group has started ends with it, and the next begins in the same network namespace.
     const bench::Group group = std::move(groups.front());
     groups.erase(groups.begin());
-    reports.push_back(TRY(run(group)));
+    bench::GroupReport& report =
+        reports.emplace_back(bench::GroupReport{.name = group.name, .lines = {}, .growth = {}});
+    whole = measure_all(group.name, group.promises, report.lines) && whole;
+    whole = measure_all(group.name, group.growth, report.growth) && whole;
     if (::setns(home.get(), CLONE_NEWNET) != 0) return base::fail_errno("setns", errno);
-    TRY(base::write_file(folder / (group.name + ".svg"), bench::format_svg(reports.back(), machine)));
+    TRY(base::write_file(folder / (group.name + ".svg"), bench::format_svg(report, machine)));
   }
   fmt::print("{}", bench::format_table(reports));
-  return base::write_file(folder / "results.json", bench::format_json(reports, machine));
+  TRY(base::write_file(folder / "results.json", bench::format_json(reports, machine)));
+  return whole;
 }
 
 std::vector<bench::Group> all_groups() {
@@ -81,9 +90,7 @@ int main(int count, char** argv) {
     fmt::print(stderr, "bench: {}\n", entered.error().message());
     return EXIT_FAILURE;
   }
-  if (const auto done = run(std::move(groups), folder); !done) {
-    fmt::print(stderr, "bench: {}\n", done.error().message());
-    return EXIT_FAILURE;
-  }
-  return EXIT_SUCCESS;
+  const auto whole = run(std::move(groups), folder);
+  if (!whole) fmt::print(stderr, "bench: {}\n", whole.error().message());
+  return whole && *whole ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -25,25 +25,28 @@ enum class Role : std::uint8_t { agent, controller, follower, peer_agent, peer_c
 class Scales {
  public:
   base::Result<double> weigh(Role role, std::uint32_t objects, double Footprint::* part) {
-    if (measured_.empty()) TRY(measure_all());
+    if (measured_.empty()) measured_ = TRY(measure_all());
     return measured_.at({role, objects}).*part;
   }
 
  private:
+  using Measured = std::map<std::pair<Role, std::uint32_t>, Footprint>;
+
   // In ascending order: objects come and stay.
-  base::Status measure_all() {
+  static base::Result<Measured> measure_all() {
+    Measured out;
     const auto inventory = TRY(Inventory::start());
     const auto other_controller = TRY(peer_controller());
     const auto other_agent = peer_agent();
     for (const std::uint32_t size : kSizes) {
       TRY(inventory->grow_to(size));
-      measured_[{Role::agent, size}] = TRY(of_agent(*inventory, {IPRULE_AGENT}));
-      if (other_agent) measured_[{Role::peer_agent, size}] = TRY(of_agent(*inventory, other_agent->command));
-      measured_[{Role::controller, size}] = TRY(of_controller(*inventory, {IPRULE_CONTROLLER}));
-      measured_[{Role::follower, size}] = TRY(of_follower(*inventory));
-      measured_[{Role::peer_controller, size}] = TRY(of_controller(*inventory, other_controller.command));
+      out[{Role::agent, size}] = TRY(of_agent(*inventory, {IPRULE_AGENT}));
+      if (other_agent) out[{Role::peer_agent, size}] = TRY(of_agent(*inventory, other_agent->command));
+      out[{Role::controller, size}] = TRY(of_controller(*inventory, {IPRULE_CONTROLLER}));
+      out[{Role::follower, size}] = TRY(of_follower(*inventory));
+      out[{Role::peer_controller, size}] = TRY(of_controller(*inventory, other_controller.command));
     }
-    return {};
+    return out;
   }
   static base::Result<Footprint> of_agent(Inventory& inventory, const std::vector<std::string>& command) {
     const lab::Process* const process = TRY(inventory.start_agent(command));
@@ -61,7 +64,7 @@ class Scales {
     return footprint_at_rest(process.pid());
   }
 
-  std::map<std::pair<Role, std::uint32_t>, Footprint> measured_;
+  Measured measured_;
 };
 
 std::optional<Contender> contender(const std::shared_ptr<Scales>& scales, const std::optional<PeerProgram>& peer,

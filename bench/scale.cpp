@@ -46,12 +46,15 @@ struct Figures {
 class Fleet {
  public:
   base::Result<double> figure(std::uint32_t nodes, double Figures::* which) {
-    if (figures_.empty()) TRY(measure_all());
+    if (figures_.empty()) figures_ = TRY(measure_all());
     return figures_.at(nodes).*which;
   }
 
  private:
-  base::Status measure_all() {
+  base::Result<std::map<std::uint32_t, Figures>> measure_all() {
+    std::map<std::uint32_t, Figures> out;
+    agents_.clear();
+    nodes_ = 0;
     stage_ = TRY(Stage::build());
     seed_ = std::make_unique<Seed>(stage_->cluster());
     TRY(stage_->create(R"({"apiVersion":"api.operator.brtrm.dev/v1alpha1","kind":"IPRule","metadata":{"name":"public"},
@@ -60,11 +63,11 @@ class Fleet {
                            "metadata":{"name":"agent","namespace":"default"}})"));
     controller_ = TRY(lab::Process::start({.arguments = {IPRULE_CONTROLLER, "--kubeconfig", stage_->access(),
                                                          "--health-probe-bind-address=0", "--leader-elect=false"}}));
-    for (const std::uint32_t size : kSizes) figures_[size] = TRY(measure(size));
+    for (const std::uint32_t size : kSizes) out[size] = TRY(measure(size));
     agents_.clear();
     controller_.reset();
     stage_.reset();
-    return {};
+    return out;
   }
 
   base::Result<Figures> measure(std::uint32_t size) {

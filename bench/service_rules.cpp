@@ -19,8 +19,9 @@ class Shared {
  public:
   base::Result<Site*> site() {
     if (!site_) {
-      site_ = TRY(Site::start());
-      TRY(site_->grow_to(kServices));
+      auto site = TRY(Site::start());
+      TRY(site->grow_to(kServices));
+      site_ = std::move(site);
     }
     return site_.get();
   }
