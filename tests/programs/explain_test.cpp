@@ -122,7 +122,7 @@ TEST_F(Explain, is_for_programs_too) {
 }
 
 TEST_F(Explain, has_colour_on_a_terminal_and_nowhere_else) {
-  const std::string command = fmt::format("{} explain --from 10.244.1.7 --to 198.18.7.9", IPRULECTL);
+  const std::string command = fmt::format("'{}' explain --from 10.244.1.7 --to 198.18.7.9", IPRULECTL);
   const auto on_terminal = [&](const std::string& flags, std::vector<std::string> environment) {
     environment.push_back("SHELL=/bin/sh");
     return run({"script", "-qec", command + flags, "/dev/null"}, std::move(environment)).output;

@@ -26,7 +26,7 @@ std::string run(std::vector<std::string> arguments, std::vector<std::string> env
 
 // On a pseudo-terminal of so many columns.
 std::string on_terminal(const std::string& words, int columns, const std::string& term = "TERM=xterm") {
-  return run({"script", "-qec", fmt::format("stty cols {} && {} {}", columns, IPRULECTL, words), "/dev/null"},
+  return run({"script", "-qec", fmt::format("stty cols {} && '{}' {}", columns, IPRULECTL, words), "/dev/null"},
              {"SHELL=/bin/sh", term});
 }
 
