@@ -47,6 +47,20 @@ TEST(ForeignWatch, without_the_order_to_prune_nothing_goes) {
   }
 }
 
+// The kernel takes the first rule that a request fits: the iif of another's, or what we cannot read, is not in it.
+TEST(ForeignWatch, S1_one_whose_removal_could_take_another_stays) {
+  state::NetState behind_another = kernel(1);
+  behind_another.rules.insert(behind_another.rules.begin(),
+                              state::parse_rule(net::Family::v4, "1000: from 10.96.0.0 iif eth1 lookup 100").value());
+  state::NetState beside_unknown = kernel(1);
+  beside_unknown.opaque_rules.push_back({.priority = 1000, .table = 100});
+  for (const auto& seen : {behind_another, beside_unknown}) {
+    ForeignWatch watch(kPeriod);
+    (void)watch.due(kPrune, seen, {}, kStart);
+    EXPECT_TRUE(watch.due(kPrune, seen, {}, kStart + kPeriod).empty());
+  }
+}
+
 TEST(ForeignWatch, many_go_in_steps) {
   ForeignWatch watch(kPeriod);
   (void)watch.due(kPrune, kernel(60), {}, kStart);
