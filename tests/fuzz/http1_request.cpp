@@ -9,6 +9,7 @@
 
 #include "http/routes.h"
 #include "http/server_request.h"
+#include "tests/fuzz/pieces.h"
 
 namespace {
 
@@ -23,20 +24,15 @@ std::size_t size_of(const http::Request& request) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
-  std::string_view rest(reinterpret_cast<const char*>(data), size);
-  const auto cut = static_cast<std::size_t>(static_cast<unsigned char>(rest.front())) + 1;
-  rest.remove_prefix(1);
-
+  fuzz::Pieces pieces(data, size);
   http::Routes routes;
   routes.add("/", [](const http::Request& request) { return http::plain_text(200, request.body); }, {"GET", "POST"});
   std::string unread;
   std::optional<http::RequestParser> parser;
   http::expect_request(parser, kSmall);
   parser->eager(true);
-  while (!rest.empty()) {
-    unread += rest.substr(0, cut);
-    rest.remove_prefix(std::min(cut, rest.size()));
+  while (!pieces.empty()) {
+    unread += pieces.next();
     while (!unread.empty()) {
       boost::beast::error_code error;
       const std::size_t taken = parser->put(boost::asio::buffer(unread), error);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "http/http2_session.h"
+#include "tests/fuzz/pieces.h"
 
 namespace {
 
@@ -30,11 +31,7 @@ void send_all(http::Session& session) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
-  std::string_view rest(reinterpret_cast<const char*>(data), size);
-  const auto cut = static_cast<std::size_t>(static_cast<unsigned char>(rest.front())) + 1;
-  rest.remove_prefix(1);
-
+  fuzz::Pieces pieces(data, size);
   http::Http2Session session("https", "server:443", kSmall);
   const std::vector<std::shared_ptr<http::Exchange>> exchanges = {
       start(session, http::Exchange::Mode::whole, ""),
@@ -42,8 +39,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       start(session, http::Exchange::Mode::whole, std::string(100'000, 'x')),
   };
   send_all(session);
-  for (; !rest.empty(); rest.remove_prefix(std::min(cut, rest.size()))) {
-    if (!session.receive(rest.substr(0, cut))) break;
+  while (!pieces.empty()) {
+    if (!session.receive(pieces.next())) break;
     send_all(session);
   }
   auto refused = session.take_refused();

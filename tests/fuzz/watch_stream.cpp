@@ -7,6 +7,7 @@
 
 #include "kube/list_watch.h"
 #include "kube/store.h"
+#include "tests/fuzz/pieces.h"
 
 namespace {
 
@@ -17,11 +18,8 @@ base::Result<std::string> decode(const json::Value& object) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
-  std::string_view rest(reinterpret_cast<const char*>(data), size);
-  const auto cut = static_cast<std::size_t>(static_cast<unsigned char>(rest.front())) + 1;
-  rest.remove_prefix(1);
-
+  fuzz::Pieces pieces(data, size);
+  const std::string_view whole = pieces.rest();
   runtime::Signal changed;
   kube::Store<std::string> store(decode, changed);
   kube::ListWatch steps({}, store, 1);
@@ -29,11 +27,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)steps.next(now);
   steps.opened(now);
   bool going_on = true;
-  for (std::string_view part = rest; going_on && !part.empty(); part.remove_prefix(std::min(cut, part.size()))) {
-    going_on = steps.heard(part.substr(0, cut), now);
+  while (going_on && !pieces.empty()) {
+    going_on = steps.heard(pieces.next(), now);
     if (!store.latest()->complete && !store.latest()->objects.empty()) std::abort();
   }
   if (going_on) steps.ended(now);
-  steps.listed(rest, now);
+  steps.listed(whole, now);
   return 0;
 }
