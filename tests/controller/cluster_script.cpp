@@ -110,11 +110,13 @@ void ClusterScript::delete_rule(const std::string& name) {
   must(client_->remove(ours("iprules"), {"", name}, {}, soon()));
 }
 
-std::string ClusterScript::put_service(const std::string& name, const std::string& vip) {
-  const auto made = client_->create(
-      kServices, "default",
-      fmt::format(R"({{"metadata":{{"name":"{}"}},"spec":{{"type":"LoadBalancer","ports":[{{"port":80}}]}}}})", name),
-      soon());
+std::string ClusterScript::put_service(const std::string& name, const std::string& vip, const std::string& cluster_ip) {
+  const std::string address = cluster_ip.empty() ? "" : fmt::format(R"("clusterIP":"{}",)", cluster_ip);
+  (void)client_->create(kServices, "default",
+                        fmt::format(R"({{"metadata":{{"name":"{}"}},"spec":{{"type":"LoadBalancer",{}"ports":[{{)"
+                                    R"("port":80}}]}}}})",
+                                    name, address),
+                        soon());  // It may be there already.
   must(client_->patch_status(kServices, {"default", name}, kube::PatchType::merge,
                              fmt::format(R"({{"status":{{"loadBalancer":{{"ingress":[{{"ip":"{}"}}]}}}}}})", vip),
                              soon()));

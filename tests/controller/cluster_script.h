@@ -30,8 +30,8 @@ class ClusterScript {
 
   void put_rule(const std::string& name, const std::string& spec);
   void delete_rule(const std::string& name);
-  // With its load balancer address; returns its ClusterIP.
-  std::string put_service(const std::string& name, const std::string& vip);
+  // With its load balancer address; returns its ClusterIP, which the server chooses unless it is given.
+  std::string put_service(const std::string& name, const std::string& vip, const std::string& cluster_ip = {});
   void delete_service(const std::string& name);
 
   // The agent of a node has done everything up to now, and says so.

@@ -228,6 +228,22 @@ TEST_F(ServiceRulesTest, D10_one_failing_object_stops_nobody) {
   start();
   EXPECT_TRUE(becomes("all five", [&] { return script_.configs().size() == 5; }));
   EXPECT_EQ(proxy_.calls({.verb = "create", .resource = "ipruleconfigs"}), 6);
+
+  // And one that fails for good, the first of all in order.
+  const std::string failing = script_.configs().front().meta.name;
+  proxy_.inject({.verb = "update", .resource = "ipruleconfigs", .name = failing},
+                testbed::fault::Answer{.status = 500, .body = R"({"kind":"Status","code":500,"message":"no"})"},
+                {.count = FaultProxy::kAlways});
+  for (const auto& config : script_.configs()) {
+    script_.patch_config(config.meta.name,
+                         R"({"metadata":{"annotations":{"iprule.operator.brtrm.dev/spec-hash":"x"}}})");
+  }
+  EXPECT_TRUE(becomes("all others are repaired", [&] {
+    const auto configs = script_.configs();
+    return std::ranges::count(configs, "x", [](const auto& one) { return one.meta.annotations.get(api::kSpecHash); }) ==
+           1;
+  }));
+  EXPECT_EQ(script_.config(failing)->meta.annotations.get(api::kSpecHash), "x");
 }
 
 TEST_F(ServiceRulesTest, D15_many_policies_and_services_are_looked_at_together) {
