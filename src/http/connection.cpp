@@ -45,13 +45,9 @@ void let_tcp_ping(int socket, const Tuning& tuning) {
 Connection::Connection(const Url& server, const std::optional<Url>& proxy, TlsContext tls, const Tuning& tuning,
                        Protocol expected, base::TimePoint now)
     : server_(server),
-      tls_(std::move(tls)),
       tuning_(tuning),
-      has_proxy_(proxy.has_value()),
       protocol_(server.scheme == "http" ? Protocol::http1 : expected),
-      resolution_(std::in_place, proxy.value_or(server).host, proxy.value_or(server).port),
-      wake_at_(now + tuning.dial_timeout),
-      dial_until_(wake_at_) {}
+      dial_(std::in_place, server, proxy, std::move(tls), tuning.dial_timeout, now) {}
 
 bool Connection::takes_requests() const {
   if (closed() || retired_) return false;
@@ -91,107 +87,35 @@ bool Connection::drains() const {
 }
 
 int Connection::fd() const {
-  return phase_ == Phase::resolving ? resolution_->fd() : wire_.fd();
+  return dial_ ? dial_->fd() : wire_.fd();
 }
 
 short Connection::events() const {
-  if (phase_ == Phase::resolving) return POLLIN;
-  if (phase_ == Phase::connecting) return POLLOUT;
-  if (phase_ == Phase::tunnelling) return tunnel_->wants_write() ? POLLOUT : POLLIN;
+  if (dial_) return dial_->events();
   const bool wants_input = !session_ || session_->wants_input();
   return static_cast<short>((wants_input ? POLLIN : 0) | (wire_.wants_write() ? POLLOUT : 0));
 }
 
 void Connection::advance(base::TimePoint now) {
-  if (phase_ == Phase::resolving && resolution_->done()) {
-    auto found = resolution_->take();
-    resolution_.reset();
-    if (!found) return close(found.error());
-    addresses_ = *std::move(found);
-    dial_next(now);
+  if (phase_ == Phase::dialling) {
+    const auto connected = dial_->advance(now);
+    if (!connected) return close(connected.error());
+    if (*connected) open(now);
   }
-  if (phase_ == Phase::connecting) {
-    if (const auto done = finish_connect(); !done) give_up_address(done.error(), now);
-  }
-  if (phase_ == Phase::tunnelling) {
-    const auto through = tunnel_->advance(wire_.fd());
-    const auto begun = !through || !*through ? base::Status() : begin_session();
-    if (!through || !begun) give_up_address(!through ? through.error() : begun.error(), now);
-  }
-  if (phase_ == Phase::handshaking) {
-    const auto done = server_.scheme == "http" ? base::Result<bool>(true) : wire_.handshake();
-    if (!done) {
-      give_up_address(done.error(), now);
-    } else if (*done) {
-      open(now);
-    }
-  }
-  if (phase_ == Phase::open) {
-    serve(now);
-  } else if (phase_ != Phase::closed && now >= dial_until_) {
-    give_up_address(base::Error(Fault::timeout, "no connection in time"), now);
-  }
-}
-
-void Connection::dial_next(base::TimePoint now) {
-  while (next_address_ < addresses_.size()) {
-    dial_until_ = wake_at_ = now + tuning_.dial_timeout;
-    const auto dialled = dial(addresses_[next_address_++]);
-    if (dialled) return;
-    failures_ += fmt::format("{}{}", failures_.empty() ? "" : "; ", dialled.error().message());
-  }
-  close(base::Error(Fault::unavailable, fmt::format("{}: {}", server_.text(), failures_)));
-}
-
-base::Status Connection::dial(const SocketAddress& address) {
-  wire_ = Wire(base::Fd(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)));
-  if (wire_.fd() < 0) return base::fail_errno("socket", errno);
-  const int on = 1;
-  (void)::setsockopt(wire_.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);  // Slower without, never wrong.
-  if (::connect(wire_.fd(), address.get(), address.size) != 0 && errno != EINPROGRESS) {
-    return base::fail_errno("connect " + address.text(), errno);
-  }
-  phase_ = Phase::connecting;
-  return {};
-}
-
-void Connection::give_up_address(const base::Error& error, base::TimePoint now) {
-  if (phase_ != Phase::resolving) {
-    failures_ += fmt::format("{}{}", failures_.empty() ? "" : "; ", error.message());
-  } else {
-    failures_ = fmt::format("look up {}: no answer in time", server_.host);
-  }
-  dial_next(now);
+  if (phase_ == Phase::open) serve(now);
 }
 
 void Connection::close(const base::Error& error) {
   phase_ = Phase::closed;
   fail_all(error);
+  dial_.reset();
   wire_ = Wire();
-}
-
-base::Status Connection::finish_connect() {
-  const auto name = [this] { return "connect " + addresses_[next_address_ - 1].text(); };
-  pollfd ready{.fd = wire_.fd(), .events = POLLOUT, .revents = 0};
-  if (::poll(&ready, 1, 0) <= 0) return {};
-  int error = 0;
-  socklen_t size = sizeof error;
-  if (::getsockopt(wire_.fd(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
-  if (error != 0) return base::fail_errno(name(), error);
-  if (!has_proxy_) return begin_session();
-  tunnel_.emplace(server_);
-  phase_ = Phase::tunnelling;
-  return {};
-}
-
-base::Status Connection::begin_session() {
-  if (server_.scheme == "https") TRY(wire_.secure(tls_, server_.host));
-  phase_ = Phase::handshaking;
-  return {};
 }
 
 void Connection::open(base::TimePoint now) {
   phase_ = Phase::open;
+  wire_ = dial_->take();
+  dial_.reset();
   heard_at_ = now;
   protocol_ = wire_.protocol() == "h2" ? Protocol::http2 : Protocol::http1;
   if (protocol_ == Protocol::http2) {

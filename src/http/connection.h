@@ -7,11 +7,10 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "http/resolve.h"
+#include "http/dial.h"
 #include "http/session.h"
 #include "http/tls.h"
 #include "http/tuning.h"
-#include "http/tunnel.h"
 #include "http/url.h"
 #include "http/wire.h"
 
@@ -40,7 +39,7 @@ class Connection {
   // What to wait for: this descriptor with these poll() events, or this instant.
   int fd() const;
   short events() const;
-  base::TimePoint wake_at() const { return wake_at_; }
+  base::TimePoint wake_at() const { return dial_ ? dial_->wake_at() : wake_at_; }
 
   void advance(base::TimePoint now);
 
@@ -49,15 +48,9 @@ class Connection {
   void retire() { retired_ = true; }  // No new requests; it ends with the last of the present ones.
 
  private:
-  enum class Phase { resolving, connecting, tunnelling, handshaking, open, closed };
+  enum class Phase { dialling, open, closed };
 
-  void dial_next(base::TimePoint now);
-  base::Status dial(const SocketAddress& address);
-  void give_up_address(const base::Error& error, base::TimePoint now);
   void close(const base::Error& error);
-
-  base::Status finish_connect();
-  base::Status begin_session();  // With TLS, its handshake comes first.
   void open(base::TimePoint now);
   void serve(base::TimePoint now);
   base::Result<bool> read();  // True: something came.
@@ -67,27 +60,20 @@ class Connection {
   base::Status watch_peer(base::TimePoint now, bool heard);
 
   const Url server_;
-  const TlsContext tls_;
   const Tuning tuning_;
-  const bool has_proxy_;
   Protocol protocol_;
 
-  Phase phase_ = Phase::resolving;
+  Phase phase_ = Phase::dialling;
+  std::optional<Dial> dial_;                        // Until it is open.
   std::vector<std::shared_ptr<Exchange>> waiting_;  // Until it is open.
   std::vector<std::shared_ptr<Exchange>> turned_away_;
   std::unique_ptr<Session> session_;  // While it is open.
   bool retired_ = false;
-  std::optional<Resolution> resolution_;  // While resolving.
-  std::vector<SocketAddress> addresses_;
-  std::size_t next_address_ = 0;
-  std::string failures_;  // One per address, for the error at the end.
-  Wire wire_;
-  std::optional<Tunnel> tunnel_;  // While tunnelling.
+  Wire wire_;  // While it is open.
   std::string unsent_;
   std::size_t unsent_from_ = 0;
 
-  base::TimePoint wake_at_;
-  base::TimePoint dial_until_{};
+  base::TimePoint wake_at_{};  // While it is open.
   base::TimePoint heard_at_{};
   std::optional<base::TimePoint> pinged_at_;
 };

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "http/resolve.h"
+#include "http/tls.h"
+#include "http/tunnel.h"
+#include "http/url.h"
+#include "http/wire.h"
+
+namespace http {
+
+// The way to a server: its name is looked up, its addresses are tried one after the other, through the proxy where
+// there is one, and TLS is agreed on. Driven by advance(); it never blocks.
+class Dial {
+ public:
+  // `patience`: for each address.
+  Dial(const Url& server, const std::optional<Url>& proxy, TlsContext tls, std::chrono::milliseconds patience,
+       base::TimePoint now);
+
+  // What to wait for: this descriptor with these poll() events, or this instant.
+  int fd() const;
+  short events() const;
+  base::TimePoint wake_at() const { return until_; }
+
+  // True: connected. An error: no address is left, with what each of them said.
+  base::Result<bool> advance(base::TimePoint now);
+  Wire take() { return std::move(wire_); }  // Once it is.
+
+ private:
+  enum class Phase { resolving, connecting, tunnelling, handshaking };
+
+  base::Result<bool> step();
+  base::Status dial_next(base::TimePoint now);
+  base::Status dial(const SocketAddress& address);
+  base::Status give_up_address(const base::Error& error, base::TimePoint now);
+  base::Status finish_connect();
+  base::Status begin_session();  // With TLS, its handshake comes first.
+
+  const Url server_;
+  const TlsContext tls_;
+  const std::chrono::milliseconds patience_;
+  const bool has_proxy_;
+
+  Phase phase_ = Phase::resolving;
+  std::optional<Resolution> resolution_;  // While resolving.
+  std::vector<SocketAddress> addresses_;
+  std::size_t next_address_ = 0;
+  std::string failures_;  // One per address, for the error at the end.
+  Wire wire_;
+  std::optional<Tunnel> tunnel_;  // While tunnelling.
+  base::TimePoint until_;
+};
+
+}  // namespace http
