@@ -101,7 +101,7 @@ base::Status expect_name(SSL* ssl, const std::string& name) {
   return {};
 }
 
-void restrict_protocol(SSL_CTX* context) {
+void restrict_protocol(SSL_CTX* context, bool only_http1) {
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_mode(context,
@@ -110,9 +110,10 @@ void restrict_protocol(SSL_CTX* context) {
   SSL_CTX_set_read_ahead(context, 1);
   SSL_CTX_set_default_read_buffer_len(context, kReadAhead);
   SSL_CTX_set_verify_depth(context, kMaxChain);
-  constexpr std::string_view kSpoken = "\x02h2\x08http/1.1";  // Each name after its length.
-  const auto* const list = reinterpret_cast<const unsigned char*>(kSpoken.data());
-  (void)SSL_CTX_set_alpn_protos(context, list, kSpoken.size());  // Fails for malformed lists only.
+  const std::string_view spoken = only_http1 ? "\x08http/1.1" : "\x02h2\x08http/1.1";  // Each name after its length.
+  const auto* const list = reinterpret_cast<const unsigned char*>(spoken.data());
+  // Fails for malformed lists only.
+  (void)SSL_CTX_set_alpn_protos(context, list, static_cast<unsigned int>(spoken.size()));
 }
 
 }  // namespace
@@ -132,7 +133,7 @@ base::Result<TlsContext> TlsContext::load(const TlsOptions& options) {
   TlsContext out;
   out.context_ = {SSL_CTX_new(TLS_client_method()), SSL_CTX_free};
   if (!out.context_) return fail(Fault::bug, tls_error("TLS context"));
-  restrict_protocol(out.context_.get());
+  restrict_protocol(out.context_.get(), options.only_http1);
   if (!options.insecure) TRY(trust(out.context_.get(), options.ca));
   TRY(identify(out.context_.get(), options.certificate, options.key));
   SSL_CTX_set_verify(out.context_.get(), options.insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);

@@ -17,6 +17,7 @@ struct TlsOptions {
   std::string key;
   std::string server_name;  // Instead of the URL's host, when not empty.
   bool insecure = false;    // Does not check the server at all. For people's tools, who warn about it.
+  bool only_http1 = false;  // Offers nothing newer: for what HTTP/2 does not carry.
 };
 
 // What every TLS connection of a client shares. TLS 1.2 or newer, the server's chain and name are checked, HTTP/2 is
