@@ -7,6 +7,7 @@
 
 #include "base/backoff.h"
 #include "base/log.h"
+#include "http/websocket.h"
 #include "kube/credentials.h"
 #include "runtime/signal.h"
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr auto kFileCheckEvery = std::chrono::seconds(1);
 constexpr std::chrono::seconds kBusyWait{1};  // Where the server asks to come back and does not say when.
+constexpr int kSwitching = 101;
 constexpr int kUnauthorized = 401;
 constexpr int kTooManyRequests = 429;
 constexpr int kFirstFailure = 400;
@@ -179,6 +181,24 @@ Result<http::Stream> Client::watch(const Resource& resource, const WatchRequest&
   if (stream.status() < kFirstFailure) return stream;
   const http::Response failed{.status = stream.status(), .headers = stream.headers(), .body = read_rest(stream, limit)};
   return std::unexpected(error_of(failed));
+}
+
+Result<http::WebSocket> Client::open_socket(http::Request request, std::string_view protocols, const Limit& limit) {
+  TRY(wait_turn(limit));
+  request = address(std::move(request));
+  (void)authorize(request);
+  auto options = TRY(parts_->config.tls());
+  parts_->credentials->apply_certificate(options);
+  options.only_http1 = true;
+  const http::WebSocket::Place place{
+      .server = parts_->config.server, .proxy = parts_->config.proxy, .tls = TRY(http::TlsContext::load(options))};
+  const auto start = base::SteadyClock().now();
+  auto opened = http::WebSocket::open(place, request, protocols, limit.deadline, limit.stop);
+  const auto* const refusal = opened ? std::get_if<http::Response>(&*opened) : nullptr;
+  log_call(request, refusal != nullptr ? refusal->status : opened ? kSwitching : 0, start);
+  if (!opened) return std::unexpected(opened.error());
+  if (refusal != nullptr) return std::unexpected(error_of(*refusal));
+  return std::get<http::WebSocket>(*std::move(opened));
 }
 
 Result<http::Response> Client::send(http::Request request, const Limit& limit) {

@@ -17,6 +17,10 @@
 #include "kube/request.h"
 #include "kube/resource.h"
 
+namespace http {
+class WebSocket;
+}
+
 namespace kube {
 
 // How long a call may take, and what ends it early.
@@ -65,6 +69,9 @@ class Client {
 
   // The stream of a watch; an answer that is not 200 is an error here already.
   Result<http::Stream> watch(const Resource& resource, const WatchRequest& request, const Limit& limit);
+
+  // Messages both ways, on a connection of its own: `protocols` as WebSocket::open() takes them.
+  Result<http::WebSocket> open_socket(http::Request request, std::string_view protocols, const Limit& limit);
 
   // Anything else: the path of `request` is below the server's URL. An answer of 400 and above is an error.
   Result<http::Response> send(http::Request request, const Limit& limit);

@@ -82,23 +82,23 @@ base::Result<Config> in_cluster(const Environment& environment) {
 namespace {
 
 base::Result<Config> find_config(const std::filesystem::path& kubeconfig, std::string_view context,
-                                 const Environment& environment) {
+                                 const Environment& environment, const Override& instead) {
   if (!kubeconfig.empty()) {
     if (!std::filesystem::exists(kubeconfig)) {
       return fail(Fault::absent, fmt::format("{}: no such file", kubeconfig.string()));
     }
-    return from_kubeconfig({kubeconfig}, context);
+    return from_kubeconfig({kubeconfig}, context, instead);
   }
-  if (!environment.kubeconfig.empty()) return from_kubeconfig(split_list(environment.kubeconfig), context);
+  if (!environment.kubeconfig.empty()) return from_kubeconfig(split_list(environment.kubeconfig), context, instead);
   if (!environment.service_host.empty()) return in_cluster(environment);
-  return from_kubeconfig({std::filesystem::path(environment.home) / ".kube" / "config"}, context);
+  return from_kubeconfig({std::filesystem::path(environment.home) / ".kube" / "config"}, context, instead);
 }
 
 }  // namespace
 
 base::Result<Config> load_config(const std::filesystem::path& kubeconfig, std::string_view context,
-                                 const Environment& environment) {
-  Config config = TRY(find_config(kubeconfig, context, environment));
+                                 const Environment& environment, const Override& instead) {
+  Config config = TRY(find_config(kubeconfig, context, environment, instead));
   if (!config.proxy) {  // The kubeconfig's own proxy wins.
     config.proxy =
         TRY(base::within("HTTPS_PROXY", proxy_for(config.server, environment.https_proxy, environment.no_proxy)));

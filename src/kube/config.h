@@ -65,12 +65,19 @@ struct Environment {
 // The pod's own account.
 base::Result<Config> in_cluster(const Environment& environment);
 
+// What counts instead of that which a context names; empty: what it names.
+struct Override {
+  std::string cluster;
+  std::string user;
+};
+
 // The files merged as kubectl does it (the first to set a value wins; files that are not there are skipped), and
 // the named context of them, or the current one. Errors name the file and the field.
-base::Result<Config> from_kubeconfig(const std::vector<std::filesystem::path>& files, std::string_view context);
+base::Result<Config> from_kubeconfig(const std::vector<std::filesystem::path>& files, std::string_view context,
+                                     const Override& instead = {});
 
 // The file given, else KUBECONFIG, else the pod's account, else ~/.kube/config.
 base::Result<Config> load_config(const std::filesystem::path& kubeconfig, std::string_view context,
-                                 const Environment& environment);
+                                 const Environment& environment, const Override& instead = {});
 
 }  // namespace kube

@@ -75,6 +75,16 @@ TEST_F(ConfigTest, files_are_merged_and_the_first_wins) {
   EXPECT_EQ(two->ns, "default");
 }
 
+TEST_F(ConfigTest, another_cluster_and_user_than_the_contexts_can_be_named) {
+  const std::vector files = {write("first", kFirst), write("second", kSecond)};
+  const auto config = from_kubeconfig(files, "", {.cluster = "", .user = "person"});
+  ASSERT_TRUE(config) << config.error().message();
+  EXPECT_EQ(config->certificate.data, "cert");
+  EXPECT_EQ(config->ns, "shop") << "the rest of the context stays";
+  EXPECT_EQ(from_kubeconfig(files, "", {.cluster = "moon", .user = ""}).error().message(),
+            "kubeconfig has no cluster \"moon\"");
+}
+
 TEST_F(ConfigTest, errors_name_the_file_and_the_field) {
   const auto broken = write("broken", "users:\n- name: a\n  user: {token: [1]}\n");
   const auto bad_type = from_kubeconfig({broken}, "");

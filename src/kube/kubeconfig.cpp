@@ -189,10 +189,12 @@ void Kubeconfig::merge(Kubeconfig later) {
   if (current_context.empty()) current_context = std::move(later.current_context);
 }
 
-base::Result<Config> Kubeconfig::choose(std::string_view context) const {
+base::Result<Config> Kubeconfig::choose(std::string_view context, const Override& instead) const {
   const std::string name(context.empty() ? current_context : context);
   if (name.empty()) return fail(Fault::absent, "kubeconfig has no current-context");
-  const Context chosen = TRY(look_up(contexts, "context", name));
+  Context chosen = TRY(look_up(contexts, "context", name));
+  if (!instead.cluster.empty()) chosen.cluster = instead.cluster;
+  if (!instead.user.empty()) chosen.user = instead.user;
   const Cluster cluster = TRY(look_up(clusters, "cluster", chosen.cluster));
   const User user = chosen.user.empty() ? User() : TRY(look_up(users, "user", chosen.user));
   if (!user.unsupported.empty()) {
@@ -221,7 +223,8 @@ base::Result<Config> Kubeconfig::choose(std::string_view context) const {
   return out;
 }
 
-base::Result<Config> from_kubeconfig(const std::vector<std::filesystem::path>& files, std::string_view context) {
+base::Result<Config> from_kubeconfig(const std::vector<std::filesystem::path>& files, std::string_view context,
+                                     const Override& instead) {
   Kubeconfig merged;
   for (const auto& path : files) {
     auto text = base::read_file(path);
@@ -229,7 +232,7 @@ base::Result<Config> from_kubeconfig(const std::vector<std::filesystem::path>& f
     if (!text) return std::unexpected(text.error());
     merged.merge(TRY(base::within(path.string(), Kubeconfig::parse(*text, path.parent_path()))));
   }
-  return merged.choose(context);
+  return merged.choose(context, instead);
 }
 
 }  // namespace kube

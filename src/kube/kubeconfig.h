@@ -42,8 +42,9 @@ struct Kubeconfig {
   // YAML or JSON; relative file names in it are taken from `folder`.
   static base::Result<Kubeconfig> parse(std::string_view text, const std::filesystem::path& folder);
 
-  void merge(Kubeconfig later);                                 // What is here already stays.
-  base::Result<Config> choose(std::string_view context) const;  // Empty: the current one.
+  void merge(Kubeconfig later);  // What is here already stays.
+  // Empty: the current one.
+  base::Result<Config> choose(std::string_view context, const Override& instead = {}) const;
 };
 
 }  // namespace kube
