@@ -7,6 +7,7 @@
 #include "kernel/netlink/events.h"
 #include "kernel/observe_routing.h"
 #include "kernel/rtnl/rule.h"
+#include "kernel/rtnl/rule_run.h"
 
 namespace kernel {
 namespace {
@@ -33,9 +34,15 @@ base::Result<bool> wait_for_writers(Socket& socket, Family family) {
 }
 
 base::Status dump_rules(Socket& socket, Family family, state::NetState& into) {
-  const auto take = [&into](const Received& received) -> base::Status {
+  rtnl::RuleRun run;
+  const auto take = [&](const Received& received) -> base::Status {
+    if (const state::Rule* const alike = run.next(received)) {
+      into.rules.push_back(*alike);
+      return {};
+    }
     auto decoded = TRY(rtnl::decode_rule(received));
     if (auto* const rule = std::get_if<state::Rule>(&decoded)) {
+      run.start(received, *rule);
       into.rules.push_back(*rule);
     } else {
       into.opaque_rules.push_back(std::get<state::OpaqueRule>(std::move(decoded)));

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nftables/libnftables.h>
 
 #include "state/nft_table.h"
@@ -68,14 +69,13 @@ Context::Context(std::unique_ptr<nft_ctx, Free> context, Socket socket)
 base::Result<Context> Context::open() {
   std::unique_ptr<nft_ctx, Free> context(::nft_ctx_new(NFT_CTX_DEFAULT));
   if (!context) return base::fail(base::Fault::unavailable, "nft: no context");
-  ::nft_ctx_output_set_flags(context.get(), NFT_CTX_OUTPUT_JSON | NFT_CTX_OUTPUT_NUMERIC_PRIO);
   if (::nft_ctx_buffer_output(context.get()) != 0 || ::nft_ctx_buffer_error(context.get()) != 0) {
     return base::fail(base::Fault::unavailable, "nft: no buffers");
   }
   return Context(std::move(context), TRY(Socket::open(Bus::netfilter)));
 }
 
-base::Result<std::string> Context::run(const std::string& commands) {
+base::Result<std::string> Context::output_of(const std::string& commands) {
   const int result = ::nft_run_cmd_from_buffer(context_.get(), commands.c_str());
   // Reading a buffer also empties it, so both are read every time.
   std::string output = ::nft_ctx_get_output_buffer(context_.get());
@@ -84,12 +84,24 @@ base::Result<std::string> Context::run(const std::string& commands) {
   return output;
 }
 
+base::Status Context::run(const std::string& commands) {
+  TRY(output_of(commands));
+  return {};
+}
+
 base::Status Context::check(const std::string& commands) {
   ::nft_ctx_set_dry_run(context_.get(), true);
   const auto done = run(commands);
   ::nft_ctx_set_dry_run(context_.get(), false);
-  if (!done) return std::unexpected(done.error());
-  return {};
+  return done;
+}
+
+base::Result<std::string> Context::list_table() {
+  // Only while listing: the library crashes when commands that change things are run with JSON as their output.
+  ::nft_ctx_output_set_flags(context_.get(), NFT_CTX_OUTPUT_JSON | NFT_CTX_OUTPUT_NUMERIC_PRIO);
+  auto listing = output_of(fmt::format("list table inet {}", state::kNftTableName));
+  ::nft_ctx_output_set_flags(context_.get(), 0);
+  return listing;
 }
 
 base::Result<std::optional<std::uint32_t>> Context::table_flags() {

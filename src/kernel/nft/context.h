@@ -12,15 +12,17 @@ struct nft_ctx;
 
 namespace kernel::nft {
 
-// One libnftables context with JSON in and out. It belongs to the network namespace that was current when it was
-// opened, and to one thread at a time.
+// One libnftables context. It belongs to the network namespace that was current when it was opened, and to one thread
+// at a time.
 class Context {
  public:
   static base::Result<Context> open();
 
-  // All commands in one transaction: all are done or none. What they print. Either commands that change or one that
-  // lists: the library crashes when a buffer holds both. An error has nft's own words.
-  base::Result<std::string> run(const std::string& commands);
+  // All commands, in the words of nft, in one transaction: all are done or none. An error has nft's own words.
+  base::Status run(const std::string& commands);
+
+  // Our table as JSON. Only where table_flags() said 0.
+  base::Result<std::string> list_table();
 
   // Whether the kernel would do all of that; nothing is done.
   base::Status check(const std::string& commands);
@@ -31,6 +33,8 @@ class Context {
   base::Result<std::optional<std::uint32_t>> table_flags();
 
  private:
+  base::Result<std::string> output_of(const std::string& commands);
+
   struct Free {
     void operator()(nft_ctx* context) const;
   };

@@ -1,28 +1,32 @@
 #include "kernel/nft/encode.h"
 
+#include <iterator>
 #include <map>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "json/writer.h"
 #include "kernel/nft/layout.h"
 
 namespace kernel::nft {
 namespace {
 
 using state::NftChange;
-using state::NftClass;
 using state::NftClassKind;
 using Elements = std::map<net::Address, std::uint32_t>;
 
 class Commands {
  public:
-  explicit Commands(json::Array& out, const NftChange& change) : out_(out), change_(change) {}
+  explicit Commands(const NftChange& change) : change_(change) {}
 
-  void write() {
+  std::string written() && {
     using enum NftChange::Table;
-    if (change_.table == destroy) return table("delete");
+    if (change_.table == destroy) {
+      table("delete");
+      return std::move(out_);
+    }
     // `add` is no error where it is there already: nobody made it meanwhile, or it goes all the same.
     if (change_.table != keep) {
       table("add");
@@ -38,60 +42,40 @@ class Commands {
     own("delete", change_.remove_own);
     own("add", change_.add_own);
     remove_classes();
+    return std::move(out_);
   }
 
  private:
-  template <typename Fill>
-  void command(std::string_view verb, std::string_view kind, Fill fill) {
-    out_.object([&](json::Object& command) {
-      command.object(verb, [&](json::Object& object) {
-        object.object(kind, [&](json::Object& body) {
-          body.put("family", "inet");
-          if (kind != "table") body.put("table", state::kNftTableName);
-          fill(body);
-        });
-      });
-    });
+  template <typename... Parts>
+  void line(fmt::format_string<Parts...> form, Parts&&... parts) {
+    fmt::format_to(std::back_inserter(out_), form, std::forward<Parts>(parts)...);
+    out_ += '\n';
   }
 
-  void table(std::string_view verb) {
-    command(verb, "table", [](json::Object& body) { body.put("name", state::kNftTableName); });
-  }
+  void table(std::string_view verb) { line("{} table inet {}", verb, state::kNftTableName); }
 
   void base() {
     for (const Set& set : kSets) {
-      command("add", set.is_map ? "map" : "set", [&](json::Object& body) {
-        body.put("name", set.name);
-        body.put("type", set.type);
-        if (set.is_map) {
-          body.put("map", "verdict");
-        } else {
-          body.put_json("flags", R"(["interval"])");
-        }
-      });
+      line("add {} inet {} {} {{ type {}{}; }}", set.is_map ? "map" : "set", state::kNftTableName, set.name, set.type,
+           set.is_map ? " : verdict" : "; flags interval");
     }
-    for (const BaseChain& chain : kBaseChains) {
-      command("add", "chain", [&](json::Object& body) {
-        body.put("name", chain.name);
-        if (chain.hook.empty()) return;
-        body.put("type", chain.type);
-        body.put("hook", chain.hook);
-        body.put("prio", kManglePriority);
-        body.put("policy", "accept");
-      });
+    for (const BaseChain& base : kBaseChains) {
+      if (base.hook.empty()) {
+        chain("add", base.name);
+      } else {
+        line("add chain inet {} {} {{ type {} hook {} priority {}; policy accept; }}", state::kNftTableName, base.name,
+             base.type, base.hook, kManglePriority);
+      }
     }
-    for (const BaseRule& rule : kBaseRules) add_rule(rule.chain, rule.json);
+    for (const BaseRule& rule : kBaseRules) add_rule(rule.chain, rule.words);
   }
 
   void add_rule(std::string_view chain, std::string_view statements) {
-    command("add", "rule", [&](json::Object& body) {
-      body.put("chain", chain);
-      body.put_json("expr", statements);
-    });
+    line("add rule inet {} {} {}", state::kNftTableName, chain, statements);
   }
 
   void chain(std::string_view verb, std::string_view name) {
-    command(verb, "chain", [&](json::Object& body) { body.put("name", name); });
+    line("{} chain inet {} {}", verb, state::kNftTableName, name);
   }
 
   // All chains before their rules: a rule names other chains.
@@ -102,14 +86,10 @@ class Commands {
     for (const auto& [mark, entry] : change_.put_classes) {
       const std::string name = name_of(entry.kind, mark);
       for (const auto& [reply, both] : entry.joins) {
-        add_rule(name,
-                 fmt::format(R"([{{"match":{{"op":"==","left":{{"&":[{{"meta":{{"key":"mark"}}}},{}]}},"right":{}}}}},)"
-                             R"({{"goto":{{"target":"{}"}}}}])",
-                             change_.window, reply, name_of(NftClassKind::both, both)));
+        add_rule(name, fmt::format("meta mark & {:#x} == {:#x} goto {}", change_.window, reply,
+                                   name_of(NftClassKind::both, both)));
       }
-      add_rule(name, fmt::format(R"([{{"mangle":{{"key":{{"meta":{{"key":"mark"}}}},)"
-                                 R"("value":{{"|":[{{"&":[{{"meta":{{"key":"mark"}}}},{}]}},{}]}}}}}}])",
-                                 ~change_.window, mark));
+      add_rule(name, fmt::format("meta mark set meta mark & {:#x} | {:#x}", ~change_.window, mark));
     }
   }
 
@@ -126,8 +106,8 @@ class Commands {
       std::string list;
       for (const auto& [address, mark] : entries) {
         if (address.family() != family) continue;
-        fmt::format_to(std::back_inserter(list), R"({}["{}",{{"goto":{{"target":"{}"}}}}])", list.empty() ? "" : ",",
-                       address.text(), name_of(kind, mark));
+        fmt::format_to(std::back_inserter(list), "{}{} : goto {}", list.empty() ? "" : ", ", address.text(),
+                       name_of(kind, mark));
       }
       element(verb, map(family), list);
     }
@@ -138,35 +118,28 @@ class Commands {
       std::string list;
       for (const auto& prefix : prefixes) {
         if (prefix.family() != family) continue;
-        fmt::format_to(std::back_inserter(list), R"({}{{"prefix":{{"addr":"{}","len":{}}}}})", list.empty() ? "" : ",",
-                       prefix.address().text(), prefix.length());
+        fmt::format_to(std::back_inserter(list), "{}{}", list.empty() ? "" : ", ", prefix.text());
       }
       element(verb, own_set(family), list);
     }
   }
 
   void element(std::string_view verb, std::string_view set, const std::string& list) {
-    if (list.empty()) return;
-    command(verb, "element", [&](json::Object& body) {
-      body.put("name", set);
-      body.put_json("elem", "[" + list + "]");
-    });
+    if (!list.empty()) line("{} element inet {} {} {{ {} }}", verb, state::kNftTableName, set, list);
   }
 
   std::string name_of(NftClassKind kind, std::uint32_t mark) const {
     return state::chain_name(kind, mark, change_.window);
   }
 
-  json::Array& out_;
   const NftChange& change_;
+  std::string out_;
 };
 
 }  // namespace
 
 std::string encode(const NftChange& change) {
-  return json::object([&](json::Object& root) {
-    root.array("nftables", [&](json::Array& commands) { Commands(commands, change).write(); });
-  });
+  return Commands(change).written();
 }
 
 }  // namespace kernel::nft

@@ -6,7 +6,8 @@
 
 namespace kernel::nft {
 
-// The change as JSON commands of libnftables, one transaction. Names our table and no other.
+// The change in the words of nft, one transaction. Names our table and no other. Words, because the library reads a
+// list of elements in them faster than as JSON.
 std::string encode(const state::NftChange& change);
 
 }  // namespace kernel::nft

@@ -46,33 +46,20 @@ inline constexpr std::array kBaseChains = {
 
 struct BaseRule {
   std::string_view chain;
-  std::string_view words;  // As phrase() says them.
-  std::string_view json;   // As libnftables takes them.
+  std::string_view words;  // As nft takes them, and as phrase() says them.
 };
 
 // Replies are judged first: a source's chain then sees whether the packet bears a reply's mark. Sources are matched in
 // prerouting alone: in output they would also catch sockets that are bound to no address, which a `from` rule does not.
 inline constexpr std::array kBaseRules = {
-    BaseRule{
-        "reply", "ct original ip saddr @own4 return",
-        R"([{"match":{"op":"==","left":{"ct":{"key":"ip saddr","dir":"original"}},"right":"@own4"}},{"return":null}])"},
-    BaseRule{
-        "reply", "ct original ip6 saddr @own6 return",
-        R"([{"match":{"op":"==","left":{"ct":{"key":"ip6 saddr","dir":"original"}},"right":"@own6"}},{"return":null}])"},
-    BaseRule{"reply", "ct original ip daddr vmap @vip4",
-             R"([{"vmap":{"key":{"ct":{"key":"ip daddr","dir":"original"}},"data":"@vip4"}}])"},
-    BaseRule{"reply", "ct original ip6 daddr vmap @vip6",
-             R"([{"vmap":{"key":{"ct":{"key":"ip6 daddr","dir":"original"}},"data":"@vip6"}}])"},
-    BaseRule{
-        "pre", "ct direction reply jump reply",
-        R"([{"match":{"op":"==","left":{"ct":{"key":"direction"}},"right":"reply"}},{"jump":{"target":"reply"}}])"},
-    BaseRule{"pre", "ip saddr vmap @src4",
-             R"([{"vmap":{"key":{"payload":{"protocol":"ip","field":"saddr"}},"data":"@src4"}}])"},
-    BaseRule{"pre", "ip6 saddr vmap @src6",
-             R"([{"vmap":{"key":{"payload":{"protocol":"ip6","field":"saddr"}},"data":"@src6"}}])"},
-    BaseRule{
-        "out", "ct direction reply jump reply",
-        R"([{"match":{"op":"==","left":{"ct":{"key":"direction"}},"right":"reply"}},{"jump":{"target":"reply"}}])"},
+    BaseRule{"reply", "ct original ip saddr @own4 return"},
+    BaseRule{"reply", "ct original ip6 saddr @own6 return"},
+    BaseRule{"reply", "ct original ip daddr vmap @vip4"},
+    BaseRule{"reply", "ct original ip6 daddr vmap @vip6"},
+    BaseRule{"pre", "ct direction reply jump reply"},
+    BaseRule{"pre", "ip saddr vmap @src4"},
+    BaseRule{"pre", "ip6 saddr vmap @src6"},
+    BaseRule{"out", "ct direction reply jump reply"},
 };
 
 }  // namespace kernel::nft

@@ -1,9 +1,5 @@
 #include "kernel/nft/table.h"
 
-#include <string>
-
-#include <fmt/format.h>
-
 #include "kernel/nft/decode.h"
 #include "kernel/nft/encode.h"
 
@@ -13,18 +9,13 @@ namespace {
 // The library takes about 2 KiB of memory per element of a transaction.
 constexpr std::size_t kSourcesPerTransaction = 2048;
 
-std::string list_table() {
-  return fmt::format(R"({{"nftables":[{{"list":{{"table":{{"family":"inet","name":"{}"}}}}}}]}})",
-                     state::kNftTableName);
-}
-
 }  // namespace
 
 base::Result<state::ObservedNft> observe(Context& context) {
   const auto flags = TRY(context.table_flags());
   if (!flags) return state::ObservedNft{};
   if (*flags != 0) return state::ObservedNft{.table = state::NftTable{}, .strange = {"the table has flags"}};
-  const auto listing = TRY(base::within("list nft table", context.run(list_table())));
+  const auto listing = TRY(base::within("list nft table", context.list_table()));
   return decode_table(listing);
 }
 
