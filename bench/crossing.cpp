@@ -58,6 +58,17 @@ base::Result<double> rate(const std::function<base::Result<int>()>& work) {
   return done / seconds_since(start);
 }
 
+// As every node with kube-proxy on it does, with or without us: what that costs is not what sources cost.
+base::Status track_connections(lab::Host& node) {
+  constexpr auto* kRules =
+      "add table inet proxy; add chain inet proxy forward { type filter hook forward priority 0; }; "
+      "add rule inet proxy forward ct state established accept";
+  return node.within([&]() -> base::Status {
+    const auto done = TRY(lab::run({.arguments = {"nft", kRules}}, 10s));
+    return done.exit.ok() ? base::Status() : base::fail(base::Fault::unavailable, "nft: " + done.errors);
+  });
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<Crossing>> Crossing::build(const state::NetState& steering) {
@@ -88,6 +99,7 @@ base::Status Crossing::prepare(const state::NetState& steering) {
   TRY(route(*sender_, "192.0.2.1"));
   TRY(route(*receiver_, "192.0.2.129"));
   TRY(node_->forward_packets());
+  TRY(track_connections(*node_));
   return node_->within([&]() -> base::Status {
     auto engine = TRY(kernel::Engine::open({}, kernel::Engine::Reach::steering));
     const auto report = TRY(engine.converge(steering, {}));

@@ -72,16 +72,16 @@ class Fleet {
 
   base::Result<Figures> measure(std::uint32_t size) {
     const std::uint32_t joined = size - nodes_;
-    const std::uint64_t before = stage_->requests_of("fleet");
+    const std::uint64_t before = stage_->requests_of("fleet").all();
     TRY(seed_->put_nodes(nodes_, joined));
     agents_.push_back(TRY(
         lab::Process::start({.arguments = {FLEET, stage_->access(), std::to_string(nodes_), std::to_string(joined)}})));
     nodes_ = size;
     TRY(change());  // All of them have answered when it is acknowledged.
-    const std::uint64_t started = stage_->requests_of("fleet");
+    const std::uint64_t started = stage_->requests_of("fleet").all();
     std::vector<double> times;
     for (int i = 0; i < kChanges; ++i) times.push_back(TRY(change()));
-    const std::uint64_t changed = stage_->requests_of("fleet");
+    const std::uint64_t changed = stage_->requests_of("fleet").all();
     return Figures{.acknowledged = median(times),
                    .start_requests = static_cast<double>(started - before) / joined,
                    .change_requests = static_cast<double>(changed - started) / size / kChanges};

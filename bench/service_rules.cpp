@@ -127,7 +127,7 @@ Group service_rules_group() {
                .ours = idle(&Site::Idle::controller_processor),
                .budget = 100,
                .rounds = 1},
-              {.name = "requests of both to the API server in an idle minute",
+              {.name = "requests of both in an idle minute, watches renewed aside",
                .ours = idle(&Site::Idle::requests),
                .budget = 0,
                .rounds = 1,

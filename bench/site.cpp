@@ -120,7 +120,7 @@ base::Result<Site::Idle> Site::idle() {
   TRY(agent_footprint());  // Both have come to rest.
   TRY(controller_footprint());
   const auto requests = [this] {
-    return stage_->requests_of("iprule-agent") + stage_->requests_of("iprule-controller");
+    return stage_->requests_of("iprule-agent").others + stage_->requests_of("iprule-controller").others;
   };
   const double agent = processor_milliseconds(agent_->pid());
   const double controller = processor_milliseconds(controller_->pid());

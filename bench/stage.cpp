@@ -31,16 +31,19 @@ base::Result<lab::Host*> Stage::add_host(const std::string& name) {
   return host;
 }
 
-std::uint64_t Stage::requests_of(std::string_view user_agent) const {
+Stage::Requests Stage::requests_of(std::string_view user_agent) const {
   constexpr std::size_t kMostLog = std::size_t{1} << 30U;
   const std::string log = base::read_file(cluster_->audit_log(), kMostLog).value_or("");
   const std::string name = fmt::format(R"("userAgent":"{})", user_agent);
-  std::uint64_t out = 0;
+  Requests out;
   for (std::size_t at = 0, end = log.find('\n'); end != std::string::npos; at = end + 1, end = log.find('\n', at)) {
     const std::string_view line = std::string_view(log).substr(at, end - at);
-    // A watch is told of twice: when it starts and when it ends.
-    const bool is_end_of_watch = line.contains(R"("verb":"watch")") && line.contains(R"("stage":"ResponseComplete")");
-    if (line.contains(name) && !is_end_of_watch) ++out;
+    if (!line.contains(name)) continue;
+    if (!line.contains(R"("verb":"watch")")) {
+      ++out.others;
+    } else if (!line.contains(R"("stage":"ResponseComplete")")) {  // It is told of twice: at its start and its end.
+      ++out.watches;
+    }
   }
   return out;
 }

@@ -26,7 +26,13 @@ class Stage {
   base::Result<lab::Host*> add_host(const std::string& name);
 
   // How many requests the API server has answered to programs whose name begins so.
-  std::uint64_t requests_of(std::string_view user_agent) const;
+  struct Requests {
+    std::uint64_t watches = 0;  // Each is renewed every few minutes.
+    std::uint64_t others = 0;
+
+    std::uint64_t all() const { return watches + others; }
+  };
+  Requests requests_of(std::string_view user_agent) const;
 
  private:
   Stage() = default;
