@@ -78,23 +78,23 @@ Node::~Node() {
   (void)testbed::run({.arguments = {kBox, "remove", cgroup_}}, kBound);
 }
 
-base::Result<std::unique_ptr<Node>> Node::start(Cluster& cluster, lab::World& world, const std::string& name,
-                                                int number, const std::vector<std::filesystem::path>& images) {
-  lab::Host* host = TRY(world.add_host(name));
-  TRY(join(world, *host, cluster, number));
-  std::unique_ptr<Node> node(new Node(*host, number));
+base::Result<std::unique_ptr<Node>> Node::start(Cluster& cluster, lab::World& world, lab::Host& host, int number,
+                                                const std::vector<std::filesystem::path>& images) {
+  TRY(join(world, host, cluster, number));
+  std::unique_ptr<Node> node(new Node(host, number));
   TRY(node->connect_pods(world, cluster));
   TRY(node->open_box());
   TRY(node->start_containerd(images));
   TRY(node->start_kubelet(cluster));
-  TRY(start_kube_proxy(cluster, *host));
+  TRY(start_kube_proxy(cluster, host));
 
   const auto ready = [&] {
-    const auto condition =
-        cluster.kubectl({"get", "node", name, "-o", R"(jsonpath={.status.conditions[?(@.type=="Ready")].status})"});
+    const auto condition = cluster.kubectl(
+        {"get", "node", host.name(), "-o", R"(jsonpath={.status.conditions[?(@.type=="Ready")].status})"});
     return condition && *condition == "True";
   };
-  if (!eventually(name + " is Ready", kBound, ready)) return base::fail(base::Fault::unavailable, node->logs(""));
+  if (!eventually(host.name() + " is Ready", kBound, ready))
+    return base::fail(base::Fault::unavailable, node->logs(""));
   return node;
 }
 
@@ -102,10 +102,12 @@ std::string Node::address() const {
   return fmt::format("172.30.77.{}", number_);
 }
 
-// Pods have no address of the cluster's own network: the way to them and back is by route.
+// Pods have no address of the cluster's own network: the way to them and back, and to those of other nodes, is by
+// route.
 base::Status Node::connect_pods(lab::World& world, const Cluster& cluster) {
   TRY(host_->forward_packets());
-  TRY(run({"ip", "route", "add", "default", "via", cluster.address().text()}));
+  TRY(world.here().forward_packets());
+  TRY(run({"ip", "route", "add", "10.244.0.0/16", "via", cluster.address().text()}));
   TRY(output_of({.arguments = {"ip", "route", "add", fmt::format("10.244.{}.0/24", number_), "via", address()},
                  .network = world.here().network()}));
   return {};
@@ -163,6 +165,16 @@ base::Status Node::start_kubelet(Cluster& cluster) {
 
 base::Result<std::string> Node::run(std::vector<std::string> arguments) {
   return output_of({.arguments = std::move(arguments), .network = host_->network()});
+}
+
+std::string Node::traces_of_pods() {
+  const auto listed = [](const base::Result<std::string>& answer) {
+    return answer ? *answer : answer.error().message() + "\n";
+  };
+  return listed(output_of({.arguments = in_box({"ctr", "--namespace=k8s.io", "containers", "list", "--quiet"})})) +
+         listed(output_of({.arguments = {"find", "/sys/fs/cgroup/memory/" + cgroup_, "-name", "pod*-*"}})) +
+         listed(
+             output_of({.arguments = {"ip", "-brief", "link", "show", "type", "veth"}, .network = host_->network()}));
 }
 
 std::string Node::logs(std::string_view pod) const {

@@ -19,10 +19,10 @@ namespace testbed {
 // manager, and its scheduler for what is not a DaemonSet.
 class Node {
  public:
-  // Ready on return. `number` is the last part of its address, as for join(); pods get 10.244.NUMBER.0/24. The first
-  // image must be the one named kPauseImage.
-  static base::Result<std::unique_ptr<Node>> start(Cluster& cluster, lab::World& world, const std::string& name,
-                                                   int number, const std::vector<std::filesystem::path>& images);
+  // Ready on return. The host must have a default route; `number` is the last part of its address in the cluster, as
+  // for join(); pods get 10.244.NUMBER.0/24. The first image must be the one named kPauseImage.
+  static base::Result<std::unique_ptr<Node>> start(Cluster& cluster, lab::World& world, lab::Host& host, int number,
+                                                   const std::vector<std::filesystem::path>& images);
   ~Node();
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
@@ -34,6 +34,8 @@ class Node {
 
   // What a program says that runs in the node's network; its error text if it fails.
   base::Result<std::string> run(std::vector<std::string> arguments);
+  // Containers, cgroups and network namespaces of pods, one a line.
+  std::string traces_of_pods();
   // What the containers of the pods whose name begins so have written, and the end of kubelet's own log.
   std::string logs(std::string_view pod) const;
 
