@@ -28,6 +28,7 @@ constexpr auto kKubectlBound = std::chrono::seconds(90);
 // Of the Service range, the address of the API server itself.
 constexpr const char* kServiceRange = "10.96.0.0/16,fd00:10:96::/112";
 constexpr const char* kServiceAddress = "10.96.0.1";
+constexpr const char* kIssuer = "https://kubernetes.default.svc";  // Of tokens.
 
 constexpr const char* kAuditPolicy = R"(apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -189,7 +190,7 @@ Part& Cluster::add_api_server_part(std::string name, std::uint16_t port, const s
       "--anonymous-auth=false",
       "--authorization-mode=Node,RBAC",
       "--enable-admission-plugins=NodeRestriction",
-      "--service-account-issuer=https://kubernetes.default.svc",
+      fmt::format("--service-account-issuer={}", kIssuer),
       "--service-account-key-file=" + file("service-accounts.pub"),
       "--service-account-signing-key-file=" + file("service-accounts.key"),
       fmt::format("--service-cluster-ip-range={}", kServiceRange),
@@ -272,6 +273,20 @@ base::Result<Credentials> Cluster::service_account(const std::string& name_space
   return Credentials{.token = std::move(token)};
 }
 
+base::Result<Credentials> Cluster::service_account_for(const std::string& name_space, const std::string& name,
+                                                       std::chrono::seconds lifetime) {
+  constexpr auto kLeeway = std::chrono::minutes(1);
+  const std::string uid =
+      TRY(kubectl({"get", "serviceaccount", name, "--namespace=" + name_space, "-o", "jsonpath={.metadata.uid}"}));
+  const std::string key = TRY(base::read_file(file("service-accounts.key")));
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()).time_since_epoch();
+  const std::string claims =
+      fmt::format(R"({{"iss":"{0}","aud":["{0}"],"sub":"system:serviceaccount:{1}:{2}","iat":{3},"exp":{4},)"
+                  R"("kubernetes.io":{{"namespace":"{1}","serviceaccount":{{"name":"{2}","uid":"{5}"}}}}}})",
+                  kIssuer, name_space, name, (now - kLeeway).count(), (now + lifetime - kLeeway).count(), uid);
+  return Credentials{.token = web_token(claims, key)};
+}
+
 std::filesystem::path Cluster::kubeconfig(const Credentials& credentials, std::string url) {
   const std::string text = fmt::format(
       "apiVersion: v1\nkind: Config\ncurrent-context: testbed\n"
@@ -316,6 +331,26 @@ base::Status Cluster::compact() {
       ask({.port = etcd_port_}, "/v3/kv/compaction", fmt::format(R"({{"revision":"{}","physical":true}})", revision)));
   if (done.status != 200) return base::fail(base::Fault::unavailable, "etcd: " + done.body);
   return {};
+}
+
+base::Status Cluster::save_storage() {
+  etcd().kill();
+  std::error_code failed;
+  std::filesystem::copy(folder_ / "etcd", folder_ / "etcd-saved", std::filesystem::copy_options::recursive, failed);
+  if (failed) return base::fail(base::Fault::unavailable, "save etcd: " + failed.message());
+  TRY(etcd().restart());
+  return api_server().restart();
+}
+
+base::Status Cluster::restore_storage() {
+  api_server().kill();
+  etcd().kill();
+  std::error_code failed;
+  std::filesystem::remove_all(folder_ / "etcd", failed);
+  if (!failed) std::filesystem::rename(folder_ / "etcd-saved", folder_ / "etcd", failed);
+  if (failed) return base::fail(base::Fault::unavailable, "restore etcd: " + failed.message());
+  TRY(etcd().restart());
+  return api_server().restart();
 }
 
 Cluster& shared_cluster() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <list>
@@ -58,6 +59,10 @@ class Cluster {
   // A token by TokenRequest, bound to a Pod if one is named: it then carries the Pod's node, and dies with the Pod.
   base::Result<Credentials> service_account(const std::string& name_space, const std::string& name,
                                             const std::string& bound_pod = {});
+  // One that the server has not given out, signed with its key: it knows none that lasts less than ten minutes. Its
+  // validator allows for clocks that differ by a minute, which `lifetime` includes.
+  base::Result<Credentials> service_account_for(const std::string& name_space, const std::string& name,
+                                                std::chrono::seconds lifetime);
 
   // A kubeconfig with everything inside; `url` may point to a proxy or to another API server.
   std::filesystem::path kubeconfig(const Credentials& credentials, std::string url = {});
@@ -85,6 +90,10 @@ class Cluster {
   // Forgets all history in etcd. The API server's cache still has some, until it restarts: only then is an old
   // resourceVersion answered with 410.
   base::Status compact();
+
+  // What etcd holds now, to be brought back later: a cluster restored from a backup. Servers are down meanwhile.
+  base::Status save_storage();
+  base::Status restore_storage();
 
  private:
   explicit Cluster(std::filesystem::path program);

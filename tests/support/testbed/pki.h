@@ -22,6 +22,9 @@ KeyPair make_keys();  // In PEM.
 
 std::string base64(std::string_view bytes);
 
+// A JSON web token (RFC 7519) with these claims, signed with a key of make_keys().
+std::string web_token(const std::string& claims, const std::string& key);
+
 // A certificate authority made for one test run, and what it signs. Aborts if OpenSSL refuses, which it has no reason
 // to.
 class Authority {
