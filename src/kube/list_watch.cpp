@@ -40,6 +40,9 @@ ListWatch::Step ListWatch::next(base::TimePoint now) {
     return List{
         {.selection = options_.selection, .not_older_than = least, .limit = options_.page_size, .token = page_token_}};
   }
+  if (!must_list_ && was_cut_) {  // Of this list only the version counts, so one object will do.
+    return List{{.selection = options_.selection, .not_older_than = version_, .limit = 1, .token = ""}};
+  }
   timeout_ = draw_timeout();
   initial_ = must_list_;
   return Watch{{.selection = options_.selection,
@@ -54,7 +57,7 @@ void ListWatch::list_again() {
 }
 
 void ListWatch::listed(std::string_view body, base::TimePoint now) {
-  const auto taken = take_page(body);
+  const auto taken = listing_ ? take_page(body) : take_confirmation(body);
   if (!taken) return failed(taken.error(), now);
   sink_.settle();
 }
@@ -98,6 +101,7 @@ bool ListWatch::heard(std::string_view bytes, base::TimePoint now) {
 
 void ListWatch::ended(base::TimePoint now) {
   if (initial_) return failed(base::Error(Fault::unavailable, "the stream ended before its list did"), now);
+  was_cut_ = now + kGrace < opened_at_ + timeout_;  // A server that is stopped ends its watches in good order, too.
   if (spoke_) return;
   // A watch from a version that the server has yet to reach is served in silence; so is a kind where nothing happens,
   // but that gets bookmarks. Silence is worth a look at the list.
@@ -129,6 +133,17 @@ base::Status ListWatch::take_page(std::string_view body) {
   }
   page_token_ = TRY(meta["continue"].string_or(""));
   return page_token_.empty() ? finish_list(version) : base::Status();
+}
+
+// The server was asked for nothing older than our version; where it has no such thing, it says so (is_too_large) or, as
+// some caches do, shows what it has.
+base::Status ListWatch::take_confirmation(std::string_view body) {
+  const auto root = TRY(reader_.parse(body));
+  const auto text = TRY(root["metadata"]["resourceVersion"].string());
+  const auto version = TRY(parse_version(text));
+  was_cut_ = false;
+  if (version < version_) must_list_ = consistent_ = true;
+  return {};
 }
 
 Result<void> ListWatch::take_events() {
@@ -174,7 +189,7 @@ base::Status ListWatch::finish_list(std::uint64_t version) {
   }
   version_ = version;
   ++lists_;
-  must_list_ = consistent_ = fell_back_ = page_once_ = listing_ = initial_ = false;
+  must_list_ = consistent_ = fell_back_ = was_cut_ = page_once_ = listing_ = initial_ = false;
   page_token_.clear();
   sink_.end_list(version);
   all_is_well();
@@ -190,6 +205,7 @@ void ListWatch::drop_list() {
 void ListWatch::back_off(const Error& error, base::TimePoint now) {
   if (now > failed_at_ + kGoodWhile) backoff_.reset();
   failed_at_ = now;
+  was_cut_ = true;
   const auto asked = error.status && error.status->retry_after ? *error.status->retry_after : 0s;
   resume_at_ = now + asked + backoff_.next();
   ++failures_;

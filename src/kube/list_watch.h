@@ -22,7 +22,8 @@ namespace kube {
 //
 // It lists by a stream where the server can, else by pages; follows changes from there; and lists again when the
 // server has forgotten our version (410, in an answer or in an event). A list older than what was seen is refused,
-// unless two consistent reads say that the storage itself has fallen back.
+// unless two consistent reads say that the storage itself has fallen back. A watch that was cut short is resumed only
+// after the server has shown that it still reaches our version: from a later one than its own, it would serve silence.
 class ListWatch {
  public:
   struct Options {
@@ -58,6 +59,7 @@ class ListWatch {
   void ended(base::TimePoint now);                          // The server closed it in good order.
   void silent(base::TimePoint now);                         // quiet_until() has passed.
   base::TimePoint quiet_until() const;                      // How long to wait for the stream's next bytes.
+  bool brings_list() const { return initial_; }             // The stream does: much to decode, in one go.
 
   // Why nothing new comes at present, and how often that has begun anew.
   const std::optional<base::Error>& trouble() const { return trouble_; }
@@ -66,6 +68,7 @@ class ListWatch {
 
  private:
   base::Status take_page(std::string_view body);
+  base::Status take_confirmation(std::string_view body);
   Result<void> take_events();
   Result<void> take_event(const Event& event);
   base::Status finish_list(std::uint64_t version);
@@ -85,6 +88,7 @@ class ListWatch {
   bool must_list_ = true;
   bool consistent_ = false;  // The next list takes no state but the newest.
   bool fell_back_ = false;   // The last consistent list was older than what we had seen.
+  bool was_cut_ = false;     // Whoever answers next may be another server, or have another storage.
   bool can_stream_ = true;   // Lists, by the server.
   bool page_once_ = false;   // A streamed list hung: take pages this time.
 

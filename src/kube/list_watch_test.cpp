@@ -355,6 +355,7 @@ class Steps : public testing::Test {
         "annotations":{{"k8s.io/initial-events-end":"true"}}}}}})",
                                  version));
   }
+  void end_in_time() { steps_.ended(now_ = steps_.quiet_until() - 5s); }
 
   runtime::Signal changed_;
   Store<std::string> store_{decode, changed_};
@@ -367,10 +368,10 @@ TEST_F(Steps, the_first_list_is_the_newest_state_and_later_ones_not_older_than_s
   EXPECT_TRUE(first.initial);
   EXPECT_EQ(first.from, 0U);
   load(7);
-  steps_.ended(now_);
+  end_in_time();
   EXPECT_FALSE(next<ListWatch::Watch>().request.initial);
   steps_.opened(now_);
-  steps_.ended(now_ + 6min);  // In silence: look again.
+  end_in_time();  // In silence: look again.
   const auto second = next<ListWatch::Watch>().request;
   EXPECT_TRUE(second.initial);
   EXPECT_EQ(second.from, 7U);
@@ -408,7 +409,7 @@ TEST_F(Steps, asked_to_look_again_it_takes_the_newest_list_and_counts_it) {
 
 TEST_F(Steps, a_watch_lasts_five_to_ten_minutes_and_is_given_up_a_little_later) {
   load(7);
-  steps_.ended(now_);
+  end_in_time();
   for (int i = 0; i < 100; ++i) {
     const auto timeout = next<ListWatch::Watch>().request.timeout;
     EXPECT_GE(timeout, 5min);
@@ -416,8 +417,46 @@ TEST_F(Steps, a_watch_lasts_five_to_ten_minutes_and_is_given_up_a_little_later) 
     steps_.opened(now_);
     hear("BOOKMARK", R"({"metadata":{"resourceVersion":"8"}})");
     EXPECT_EQ(steps_.quiet_until(), now_ + timeout + 5s);
-    steps_.ended(now_);
+    end_in_time();
   }
+}
+
+TEST_F(Steps, a_watch_that_was_cut_goes_on_where_the_server_still_reaches_its_version) {
+  load(7);
+  steps_.failed(base::Error(Fault::unavailable, "connection lost"), now_);
+  now_ += 1s;
+  const auto asked = next<ListWatch::List>().request;
+  EXPECT_EQ(asked.limit, 1U);
+  EXPECT_EQ(asked.not_older_than, 7U);
+  steps_.listed(R"({"metadata":{"resourceVersion":"9","continue":"more"},"items":[{}]})", now_);
+  const auto watch = next<ListWatch::Watch>().request;
+  EXPECT_FALSE(watch.initial);
+  EXPECT_EQ(watch.from, 7U);
+  EXPECT_EQ(store_.latest()->lists, 1U);
+}
+
+// A restored storage: resumed from our version, the watch would bring nothing until the server has come that far.
+TEST_F(Steps, A8_a_version_that_has_fallen_is_noticed_before_the_watch_goes_on) {
+  load(7);
+  steps_.ended(now_);  // Too early: the server was stopped.
+  (void)next<ListWatch::List>();
+  steps_.failed(status(504, "Timeout", {{.reason = "ResourceVersionTooLarge", .message = "", .field = ""}}), now_);
+  load(3);
+  EXPECT_EQ(store_.latest()->version, 7U) << "one consistent read is not enough";
+  now_ += 1s;
+  load(3);
+  EXPECT_EQ(store_.latest()->version, 3U);
+  EXPECT_EQ(store_.latest()->lists, 2U);
+}
+
+TEST_F(Steps, A8_so_it_is_when_the_server_shows_what_is_older_than_asked_for) {
+  load(7);
+  steps_.ended(now_);
+  (void)next<ListWatch::List>();
+  steps_.listed(R"({"metadata":{"resourceVersion":"3"},"items":[]})", now_);
+  const auto list = next<ListWatch::Watch>().request;
+  EXPECT_TRUE(list.initial);
+  EXPECT_EQ(list.from, 0U) << "the newest there is";
 }
 
 TEST_F(Steps, an_expired_version_is_answered_by_a_list_at_once_but_only_once) {
