@@ -160,6 +160,38 @@ TEST_F(ClientTest, a_token_refused_is_read_again_from_its_file) {
   EXPECT_EQ(ask(), 403);  // Known now, though without rights.
 }
 
+// The kubelet writes a new token when four fifths of the old one's time are over. Who has only the old one shows that
+// the server has ceased to take it.
+TEST_F(ClientTest, a_token_that_expires_was_followed_by_the_next_without_a_refused_call) {
+  ASSERT_OK(client_->create({"", "v1", "serviceaccounts", true}, ns_, R"({"metadata":{"name":"app"}})", soon()));
+  const auto first = cluster_.service_account_for(ns_, "app", 5s);
+  const auto second = cluster_.service_account(ns_, "app");
+  ASSERT_OK(first);
+  ASSERT_OK(second);
+  const testbed::TempFolder folder;
+  ASSERT_OK(base::write_file(folder / "token", first->token));
+  kube::Config config = must(kube::from_kubeconfig({cluster_.admin_kubeconfig()}, ""));
+  config.certificate = config.key = {};
+  config.token = first->token;
+  const auto stays = must(kube::Client::connect(config));
+  config.token = {};
+  config.token_file = folder / "token";
+  const auto rotates = must(kube::Client::connect(config));
+  const auto ask = [](kube::Client& client) {  // Without rights, but known.
+    return client.get(kNamespaces, {"", "default"}, soon()).error().status->code;
+  };
+  ASSERT_EQ(ask(*stays), 403);
+  ASSERT_EQ(ask(*rotates), 403);
+
+  ASSERT_OK(base::write_file(folder / "token.new", second->token));
+  std::filesystem::rename(folder / "token.new", folder / "token");
+  EXPECT_TRUE(testbed::eventually("the first token is over", kBound, [&] {
+    EXPECT_EQ(ask(*rotates), 403);
+    return ask(*stays) == 401;
+  }));
+  EXPECT_EQ(ask(*rotates), 403);
+}
+
 TEST_F(ClientTest, every_call_is_logged_for_who_asks_and_no_token_is) {
   kube::Config config = must(kube::from_kubeconfig({cluster_.admin_kubeconfig()}, ""));
   config.certificate = config.key = {};
