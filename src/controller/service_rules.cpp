@@ -98,6 +98,7 @@ base::Result<kube::Next> ServiceRules::reconcile(std::stop_token stop) {
 
   Work work = TRY(decide(*seen, start, stop));
   const auto due = hold_down_.hold(work.decision.configs, start);
+  work.writes_until = steady_now() + options_.writing_time;
   write_states(work, stop);
   write_configs(work, stop);
   work.statuses_until = steady_now() + kTelling;
@@ -111,7 +112,7 @@ base::Result<kube::Next> ServiceRules::reconcile(std::stop_token stop) {
                       fmt::format("{} writes failed; the first: {}", work.failed, work.first_error));
   }
 
-  base::Duration wait = work.statuses_left ? kTogether : kResync;
+  base::Duration wait = work.is_left ? kTogether : kResync;
   if (due) wait = std::min<base::Duration>(wait, *due - start);
   if (const auto late = patience_.next_late()) wait = std::min<base::Duration>(wait, *late - start);
   if (work.decision.look_again != meta::Time::max()) {
@@ -135,9 +136,18 @@ bool ServiceRules::note(Work& work, const base::Status& written, std::string_vie
   return false;
 }
 
+// A server that takes calls and never answers must not make the pass look stuck, nor must a very large bulk: the next
+// one finds out what is left. One write that hangs still lets the others through.
+bool ServiceRules::may_write(Work& work, const std::stop_token& stop) const {
+  if (stop.stop_requested()) return false;
+  if (steady_now() < work.writes_until) return true;
+  work.is_left = true;
+  return false;
+}
+
 void ServiceRules::write_states(Work& work, const std::stop_token& stop) {
   for (const intent::NodeStateWrite& one : work.decision.states) {
-    if (stop.stop_requested()) return;
+    if (!may_write(work, stop)) return;
     (void)note(work, reports_.write(one, stop), api::NodeState::kKind, intent::text(one.step), one.object.meta.name);
   }
 }
@@ -145,7 +155,7 @@ void ServiceRules::write_states(Work& work, const std::stop_token& stop) {
 void ServiceRules::write_configs(Work& work, const std::stop_token& stop) {
   static const std::vector<std::string> kNobody;
   for (const intent::Write& one : work.decision.configs) {
-    if (stop.stop_requested()) return;
+    if (!may_write(work, stop)) return;
     const std::string& name = one.object.meta.name;
     if (!note(work, configs_.write(one, stop), api::IPRuleConfig::kKind, intent::text(one.step), name)) continue;
     if (one.step == Step::create) ++work.figures.created;
@@ -160,7 +170,7 @@ void ServiceRules::write_configs(Work& work, const std::stop_token& stop) {
 bool ServiceRules::may_write_status(Work& work, const std::stop_token& stop) const {
   if (stop.stop_requested()) return false;
   if (steady_now() < work.statuses_until) return true;
-  work.statuses_left = true;
+  work.is_left = true;
   return false;
 }
 

@@ -44,6 +44,9 @@ struct ServiceRulesOptions {
   std::string instance = "iprule-controller";    // Who speaks in Events: the pod's name.
   std::chrono::milliseconds absent_delay{2000};  // How long an address may be away before its rule goes.
   std::function<void(const ServiceRulesFigures&)> figures = {};  // After each pass that saw everything.
+  // How long a pass begins writes; what is left then is for the next. With the calls that it still waits for, each up
+  // to half a minute, it stays below the two minutes after which it is taken for stuck.
+  std::chrono::milliseconds writing_time{20'000};
 };
 
 // Job 1, the cluster's side: IPRules and LoadBalancer Services become IPRuleConfig objects, and these go again when
@@ -68,8 +71,9 @@ class ServiceRules {
     std::uint32_t default_priority;
     ServiceRulesFigures figures;
     base::TimePoint start;
-    base::TimePoint statuses_until{};  // Begun before this; the others are for the next pass.
-    bool statuses_left = false;
+    base::TimePoint writes_until{};    // Begun before this; the others are for the next pass.
+    base::TimePoint statuses_until{};  // The same for those.
+    bool is_left = false;              // Something is.
     int failed = 0;
     std::string first_error;
   };
@@ -80,6 +84,7 @@ class ServiceRules {
   void write_configs(Work& work, const std::stop_token& stop);
   void write_config_statuses(Work& work, const std::stop_token& stop);
   void write_rule_statuses(Work& work, const std::stop_token& stop);
+  bool may_write(Work& work, const std::stop_token& stop) const;
   bool may_write_status(Work& work, const std::stop_token& stop) const;
   void announce_findings(const Work& work);
   bool note(Work& work, const base::Status& written, std::string_view kind, std::string_view step,

@@ -47,6 +47,27 @@ TEST_F(AgentProbes, D33_without_the_right_to_change_rules_an_agent_is_not_ready_
   EXPECT_EQ(reported(".sync"), "Failing");
 }
 
+// The kubelet must not restart an agent for its server's silence: it holds what it knows.
+TEST_F(AgentProbes, an_agent_whose_server_hangs_is_alive_and_repairs) {
+  publish(config("iprc-10-96-1-50", "10.96.1.50"));
+  start_agent();
+  ASSERT_TRUE(answers("/ready", "200 OK"));
+  cluster_.api_server().freeze();
+  ip({"rule", "flush", "protocol", "183"});
+  EXPECT_TRUE(rule_appears("10.96.1.50"));
+  EXPECT_THAT(ask("/health"), HasSubstr("200 OK"));
+  cluster_.api_server().thaw();
+}
+
+TEST_F(AgentProbes, an_agent_that_starts_before_a_hanging_server_is_alive_but_not_ready) {
+  cluster_.api_server().freeze();
+  start_agent();
+  EXPECT_TRUE(answers("/ready", "503 Service Unavailable"));
+  EXPECT_THAT(ask("/health"), HasSubstr("200 OK"));
+  cluster_.api_server().thaw();
+  EXPECT_TRUE(answers("/ready", "200 OK"));
+}
+
 TEST_F(AgentProbes, D34_a_name_that_is_no_node_is_never_ready) {
   kubectl({"delete", "node", kNode});
   publish(config("iprc-10-96-1-50", "10.96.1.50"));

@@ -13,6 +13,7 @@
 #include "testbed/eventually.h"
 #include "testbed/fault_proxy.h"
 #include "testbed/pki.h"
+#include "testbed/relay.h"
 #include "testbed/temp_folder.h"
 
 namespace {
@@ -175,6 +176,24 @@ TEST(Probes, a_controller_without_rights_is_alive_but_not_ready_and_says_what_is
   })) << controller.probe("/readyz").body;
   EXPECT_EQ(controller.probe("/healthz").status, 200);
   EXPECT_EQ(controller.probe("/metrics").status, 404);
+}
+
+TEST(Probes, a_controller_whose_server_accepts_and_never_answers_is_alive_but_not_ready) {
+  testbed::Relay relay(install::cluster().port());
+  relay.freeze();
+  const auto manager = install::cluster().service_account(install::kNamespace, install::kManager);
+  ASSERT_TRUE(manager) << manager.error().message();
+  const std::string access =
+      install::cluster().kubeconfig(*manager, fmt::format("https://127.0.0.1:{}", relay.port())).native();
+  const Controller controller = install::start_controller({"--kubeconfig=" + access});
+  EXPECT_TRUE(eventually("trouble", kBound, [&] {
+    const auto answer = controller.probe("/readyz");
+    return answer.status == 503 && answer.body.contains("no connection in time");
+  })) << controller.probe("/readyz").body;
+  EXPECT_EQ(controller.probe("/healthz").status, 200) << controller.probe("/healthz").body;
+  relay.thaw();
+  EXPECT_TRUE(eventually("ready", kBound, [&] { return controller.probe("/readyz").status == 200; }))
+      << controller.probe("/readyz").body;
 }
 
 // The real kubectl as the scraper: HTTPS to the controller, with a token and the authority to trust.

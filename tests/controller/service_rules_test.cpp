@@ -25,10 +25,9 @@ using testing::HasSubstr;
 // The job on a thread of its own, as the process runs it.
 class RunningJob {
  public:
-  RunningJob(std::unique_ptr<kube::Client> client, std::chrono::milliseconds absent_delay)
+  RunningJob(std::unique_ptr<kube::Client> client, controller::ServiceRulesOptions options)
       : client_(std::move(client)),
-        job_(*client_, *client_,
-             {.ns = "operator", .absent_delay = absent_delay, .figures = [this](const auto&) { ++passes_; }}),
+        job_(*client_, *client_, with_figures(std::move(options))),
         thread_([this](std::stop_token stop) {
           while (!stop.stop_requested()) {
             const auto next = job_.reconcile(stop);
@@ -38,10 +37,21 @@ class RunningJob {
         }) {}
 
   int passes() const { return passes_; }
+  std::size_t most_created() const { return most_created_; }  // By one pass.
 
  private:
+  controller::ServiceRulesOptions with_figures(controller::ServiceRulesOptions options) {
+    options.ns = "operator";
+    options.figures = [this](const controller::ServiceRulesFigures& figures) {
+      ++passes_;
+      most_created_ = std::max<std::size_t>(most_created_, figures.created);
+    };
+    return options;
+  }
+
   std::unique_ptr<kube::Client> client_;
   std::atomic<int> passes_ = 0;
+  std::atomic<std::size_t> most_created_ = 0;
   controller::ServiceRules job_;
   std::jthread thread_;
 };
@@ -51,8 +61,8 @@ class ServiceRulesTest : public testing::Test {
   static kube::Config admin_config() {
     return api_test::must(kube::from_kubeconfig({testbed::shared_cluster().admin_kubeconfig()}, ""));
   }
-  void start(std::chrono::milliseconds absent_delay = 0ms) {
-    job_ = std::make_unique<RunningJob>(api_test::connect(proxy_.kubeconfig()), absent_delay);
+  void start(controller::ServiceRulesOptions options = {.absent_delay = 0ms}) {
+    job_ = std::make_unique<RunningJob>(api_test::connect(proxy_.kubeconfig()), std::move(options));
   }
   testing::AssertionResult becomes(const std::string& what, const std::function<bool()>& check) {
     return eventually(what, kBound, check);
@@ -246,6 +256,17 @@ TEST_F(ServiceRulesTest, D10_one_failing_object_stops_nobody) {
   EXPECT_EQ(script_.config(failing)->meta.annotations.get(api::kSpecHash), "x");
 }
 
+// Each write takes longer than a pass goes on writing: so every pass does one of them, and there is another.
+TEST_F(ServiceRulesTest, a_pass_ends_in_time_when_the_server_hardly_answers) {
+  script_.put_rule("blue", R"({"cidrs":["203.0.113.0/24"],"table":120})");
+  for (int i = 1; i <= 3; ++i) script_.put_service("web-" + std::to_string(i), "203.0.113." + std::to_string(i));
+  proxy_.inject({.verb = "create", .resource = "ipruleconfigs"}, testbed::fault::Delay{.time = 300ms},
+                {.count = FaultProxy::kAlways});
+  start({.absent_delay = 0ms, .writing_time = 100ms});
+  EXPECT_TRUE(becomes("all three", [&] { return script_.configs().size() == 3; }));
+  EXPECT_EQ(job_->most_created(), 1U);
+}
+
 TEST_F(ServiceRulesTest, D15_many_policies_and_services_are_looked_at_together) {
   constexpr int kRules = 30;
   for (int i = 1; i <= kRules; ++i) {
@@ -271,7 +292,7 @@ TEST_F(ServiceRulesTest, D14_an_invalid_policy_says_so_and_its_siblings_work_on)
 TEST_F(ServiceRulesTest, D16_an_address_that_comes_back_within_the_delay_changes_nothing) {
   script_.put_rule("blue", R"({"cidrs":["203.0.113.0/24"],"table":120})");
   script_.put_service("web", "203.0.113.5");
-  start(30min);
+  start({.absent_delay = 30min});
   ASSERT_TRUE(becomes("published", [&] { return !name().empty(); }));
   script_.put_service("web", "192.0.2.1");
   ASSERT_TRUE(becomes("noticed", [&] { return script_.rule("blue").status.matched_vips == 0; }));
