@@ -32,10 +32,23 @@ const Headers& Stream::headers() const {
 
 base::Result<std::string> Stream::read(base::TimePoint deadline, std::stop_token stop) {
   auto bytes = TRY(exchange_->read(deadline, std::move(stop)));
-  unreported_ += bytes.size();
-  // Small events do not wake the transport thread each time: an eighth of the window is soon enough.
-  if (unreported_ >= window_ / 8) transport_->consumed(exchange_, std::exchange(unreported_, 0));
+  report(bytes.size());
   return bytes;
+}
+
+base::Status Stream::follow(const std::function<bool(std::string_view bytes)>& take, base::TimePoint deadline,
+                            std::stop_token stop) {
+  const auto take_one = [&](std::string_view bytes) {
+    report(bytes.size());
+    return take(bytes);
+  };
+  return exchange_->follow(take_one, deadline, std::move(stop));
+}
+
+// Small events do not wake the transport thread each time: an eighth of the window is soon enough.
+void Stream::report(std::size_t taken) {
+  unreported_ += taken;
+  if (unreported_ >= window_ / 8) transport_->consumed(exchange_, std::exchange(unreported_, 0));
 }
 
 Client::Client(Url server, TlsContext tls, const Tuning& tuning, std::optional<Url> proxy)

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -33,7 +35,14 @@ class Stream {
   // slows this stream down and no other.
   base::Result<std::string> read(base::TimePoint deadline, std::stop_token stop);
 
+  // Gives each piece to `take` until that says false or the body ends. It is called by the thread that owns the
+  // connection while this one sleeps, so it must be quick; nothing else of the caller's runs meanwhile.
+  base::Status follow(const std::function<bool(std::string_view bytes)>& take, base::TimePoint deadline,
+                      std::stop_token stop);
+
  private:
+  void report(std::size_t taken);
+
   std::shared_ptr<Exchange> exchange_;
   std::shared_ptr<Transport> transport_;
   std::size_t window_;

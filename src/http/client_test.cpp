@@ -264,6 +264,64 @@ TEST(Client, a_slow_reader_slows_only_its_own_stream) {
   EXPECT_EQ(got, 1'000'000);
 }
 
+// Who follows a stream is called by the transport's thread, piece by piece, and sleeps meanwhile.
+class Follow : public testing::Test {
+ protected:
+  void say(const std::string& bytes) {
+    server_.post([this, bytes] { server_.more(*call_, bytes); });
+  }
+
+  std::optional<ScriptedServer::Call> call_;  // The server's thread.
+  ScriptedServer server_{[this](ScriptedServer& server, const ScriptedServer::Call& call) {
+    call_ = call;
+    server.begin(call, 200);
+    server.more(call, "first ");
+  }};
+  Client client_ = connect_to(server_, {.stream_window = 70'000});
+  base::Result<Stream> stream_ = client_.open(get("/"), soon());
+};
+
+TEST_F(Follow, every_piece_comes_in_order_and_then_the_end) {
+  ASSERT_TRUE(stream_) << stream_.error().message();
+  std::string heard;
+  const auto caller = std::this_thread::get_id();
+  std::atomic<bool> elsewhere = false;
+  const std::string much(1'000'000, 'x');  // Many times the window.
+  const auto take = [&](std::string_view bytes) {
+    if (heard.empty()) say(much);
+    heard += bytes;
+    elsewhere = elsewhere || std::this_thread::get_id() != caller;
+    if (heard.size() == much.size() + 6) server_.post([this] { server_.end(*call_); });
+    return true;
+  };
+  const auto ended = stream_->follow(take, soon(), {});
+  ASSERT_TRUE(ended) << ended.error().message();
+  EXPECT_EQ(heard, "first " + much);
+  EXPECT_TRUE(elsewhere);
+}
+
+TEST_F(Follow, who_has_enough_is_not_called_again) {
+  ASSERT_TRUE(stream_) << stream_.error().message();
+  int calls = 0;
+  const auto take = [&](std::string_view) {
+    say("more ");
+    return ++calls < 3;
+  };
+  EXPECT_TRUE(stream_->follow(take, soon(), {}));
+  EXPECT_EQ(calls, 3);
+}
+
+TEST_F(Follow, deadline_stop_and_a_lost_connection_end_it) {
+  ASSERT_TRUE(stream_) << stream_.error().message();
+  const auto take = [](std::string_view) { return true; };
+  EXPECT_EQ(stream_->follow(take, soon(50ms), {}).error().fault(), Fault::timeout);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(stream_->follow(take, soon(), stop.get_token()).error().fault(), Fault::cancelled);
+  server_.post([this] { server_.cut_all(); });
+  EXPECT_EQ(stream_->follow(take, soon(), {}).error().fault(), Fault::unavailable);
+}
+
 TEST(Client, an_answer_beyond_the_limits_is_refused_alone) {
   ScriptedServer server([](ScriptedServer& self, const auto& call) {
     if (call.request.target == "/body") return self.answer(call, 200, std::string(200'000, 'x'));

@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -13,6 +14,9 @@
 #include "http/message.h"
 
 namespace http {
+
+// Is given the pieces of a body as they come; false: it has enough.
+using Taker = std::function<bool(std::string_view bytes)>;
 
 // One request on its way, where the caller's thread and the transport thread meet. The transport delivers, the caller
 // waits. It ends once, with finish() or fail(); what arrives after that is dropped.
@@ -40,6 +44,9 @@ class Exchange {
   base::Status wait_head(base::TimePoint deadline, std::stop_token stop);
   base::Result<Response> wait_end(base::TimePoint deadline, std::stop_token stop);
   base::Result<std::string> read(base::TimePoint deadline, std::stop_token stop);  // Empty: the body has ended.
+  // Until `take` has enough or the body ends. While the caller waits here, the transport thread calls `take`, which
+  // must be quick: a piece costs one wake-up then, not two.
+  base::Status follow(const Taker& take, base::TimePoint deadline, std::stop_token stop);
 
   // After wait_head().
   int status() const { return response_.status; }
@@ -58,6 +65,7 @@ class Exchange {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   Response response_;
+  const Taker* taker_ = nullptr;  // While the caller follows and has not got enough.
   bool head_ = false;
   bool ended_ = false;
   std::optional<base::Error> error_;

@@ -17,14 +17,6 @@ base::TimePoint now() {
   return base::SteadyClock().now();
 }
 
-// The large blocks that a list passes through go back to the system when they are freed. Left alone, glibc learns from
-// the first of them to keep the next, in every thread's arena, where malloc_trim() does not reach the end.
-void give_large_blocks_back() {
-  constexpr int kLarge = 128 << 10;
-  static const int once = ::mallopt(M_MMAP_THRESHOLD, kLarge);
-  (void)once;  // Without it more memory is used, nothing else.
-}
-
 class Talk {
  public:
   Talk(Client& client, const Resource& resource, ListWatch& steps, std::stop_token stop)
@@ -56,16 +48,30 @@ class Talk {
 
  private:
   bool listen(http::Stream& stream) {
+    if (!steps_.brings_list()) return follow(stream);
     const auto bytes = stream.read(steps_.quiet_until(), stop_);
     if (bytes && !bytes->empty()) return steps_.heard(*bytes, now());
-    if (bytes) {
+    end(bytes ? base::Status() : base::Status(std::unexpected(bytes.error())));
+    return false;
+  }
+
+  // Single events: decoded where they arrive, by the transport's thread, for waking ours costs more than that.
+  bool follow(http::Stream& stream) {
+    bool goes_on = true;
+    const auto ended = stream.follow([&](std::string_view bytes) { return goes_on = steps_.heard(bytes, now()); },
+                                     steps_.quiet_until(), stop_);
+    if (goes_on) end(ended);
+    return false;
+  }
+
+  void end(const base::Status& ended) {
+    if (ended) {
       steps_.ended(now());
-    } else if (bytes.error().fault() == base::Fault::timeout) {
+    } else if (ended.error().fault() == base::Fault::timeout) {
       steps_.silent(now());
     } else {
-      fail(bytes.error());
+      fail(ended.error());
     }
-    return false;
   }
 
   void fail(const Error& error) {
@@ -109,7 +115,6 @@ class Talk {
 }  // namespace
 
 void run(Client& client, const Resource& resource, ListWatch& steps, std::stop_token stop) {
-  give_large_blocks_back();
   Talk talk(client, resource, steps, stop);
   while (!stop.stop_requested()) std::visit(talk, steps.next(now()));
 }
