@@ -23,6 +23,12 @@ constexpr std::size_t kRecordSize = 16U << 10U;  // The largest TLS record.
 constexpr std::size_t kReadAtOnce = 64U << 10U;  // What the session is given in one piece.
 constexpr int kPieces = 16;                      // Then other connections and the callers have a turn.
 
+// A server sends a list in thousands of small records. Where so much comes in so short a time, it is left to gather for
+// a moment: to wake up for each record would cost both sides more than the moment does.
+constexpr std::size_t kMuch = 32U << 10U;
+constexpr auto kShortTime = std::chrono::milliseconds(10);
+constexpr auto kMoment = std::chrono::milliseconds(1);
+
 // HTTP/1.1 has no ping: TCP asks the peer instead, at the same pace, and gives it up as soon.
 void let_tcp_ping(int socket, const Tuning& tuning) {
   using std::chrono::seconds;
@@ -92,7 +98,7 @@ int Connection::fd() const {
 
 short Connection::events() const {
   if (dial_) return dial_->events();
-  const bool wants_input = !session_ || session_->wants_input();
+  const bool wants_input = !session_ || (session_->wants_input() && !gathers_);
   return static_cast<short>((wants_input ? POLLIN : 0) | (wire_.wants_write() ? POLLOUT : 0));
 }
 
@@ -130,7 +136,9 @@ void Connection::open(base::TimePoint now) {
 }
 
 void Connection::serve(base::TimePoint now) {
-  const auto heard = read();
+  gathers_ = now < read_from_;
+  const auto heard = gathers_ ? base::Result<bool>(false) : read(now);
+  if (gathers_) wake_at_ = read_from_;
   // What we still have to say (a reason for going) is tried even when reading has failed.
   const auto written = write();
   if (!heard) return close(heard.error());
@@ -140,7 +148,7 @@ void Connection::serve(base::TimePoint now) {
   if (drained || session_->over()) close(base::Error(Fault::unavailable, "the connection has ended"));
 }
 
-base::Result<bool> Connection::read() {
+base::Result<bool> Connection::read(base::TimePoint now) {
   std::array<char, kReadAtOnce> buffer;
   for (int i = 0; i < kPieces; ++i) {
     std::size_t filled = 0;
@@ -149,19 +157,31 @@ base::Result<bool> Connection::read() {
       size = wire_.read(std::span(buffer).subspan(filled));
       if (!size || *size == 0) break;
       filled += *size;
+      if (received_ <= kMuch && !wire_.holds_more()) break;
     }
     if (filled > 0) TRY(session_->receive({buffer.data(), filled}));
+    note_received(filled, now);
     if (!size) {
       if (wire_.ended()) session_->input_ended();
       return std::unexpected(lost(size.error()));
     }
     if (filled < buffer.size()) {
-      wake_at_ = base::TimePoint::max();
+      wake_at_ = gathers_ ? read_from_ : base::TimePoint::max();
       return i > 0 || filled > 0;
     }
   }
   wake_at_ = base::TimePoint::min();  // TLS may hold more that poll() cannot see: come back at once.
   return true;
+}
+
+void Connection::note_received(std::size_t size, base::TimePoint now) {
+  if (now > counted_from_ + kShortTime) {
+    counted_from_ = now;
+    received_ = 0;
+  }
+  received_ += size;
+  gathers_ = received_ > kMuch;
+  if (gathers_) read_from_ = now + kMoment;
 }
 
 // Frames are put together to about one TLS record: a request is one packet then, not three.

@@ -53,7 +53,8 @@ class Connection {
   void close(const base::Error& error);
   void open(base::TimePoint now);
   void serve(base::TimePoint now);
-  base::Result<bool> read();  // True: something came.
+  base::Result<bool> read(base::TimePoint now);  // True: something came.
+  void note_received(std::size_t size, base::TimePoint now);
   base::Status gather();
   base::Status write();
   base::Error lost(base::Error error) const;
@@ -72,6 +73,11 @@ class Connection {
   Wire wire_;  // While it is open.
   std::string unsent_;
   std::size_t unsent_from_ = 0;
+
+  std::size_t received_ = 0;  // Since then.
+  base::TimePoint counted_from_{};
+  bool gathers_ = false;  // What comes is left in the socket, until then.
+  base::TimePoint read_from_{};
 
   base::TimePoint wake_at_{};  // While it is open.
   base::TimePoint heard_at_{};

@@ -60,6 +60,10 @@ base::Result<std::size_t> Wire::read(std::span<char> into) {
   return told(static_cast<int>(::recv(socket_.get(), into.data(), into.size(), 0)));
 }
 
+bool Wire::holds_more() const {
+  return ssl_ && SSL_has_pending(ssl_.get()) == 1;
+}
+
 base::Result<std::size_t> Wire::write(std::string_view bytes) {
   wants_write_ = false;
   ERR_clear_error();

@@ -26,6 +26,7 @@ class Wire {
   // How many bytes went through, 0 where none can now. An error: the connection is lost, or ended() in good order.
   base::Result<std::size_t> read(std::span<char> into);
   base::Result<std::size_t> write(std::string_view bytes);
+  bool holds_more() const;                           // Of what was received; what is still in the socket, poll() tells.
   bool wants_write() const { return wants_write_; }  // What was tried last waits for room in the socket.
   bool ended() const { return ended_; }
 
