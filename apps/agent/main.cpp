@@ -16,6 +16,7 @@
 #include "base/version.h"
 #include "kube/client.h"
 #include "kube/config.h"
+#include "runtime/memory.h"
 #include "runtime/shutdown.h"
 
 namespace {
@@ -77,6 +78,7 @@ base::Status clean_up(const agent::Environment& environment) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  runtime::hold_little_memory();
   Options options;
   CLI::App app("Keeps one node's rules as published", "iprule-agent");
   app.set_version_flag("--version", base::version_text("iprule-agent"));

@@ -17,6 +17,7 @@
 #include "controller/options.h"
 #include "controller/process.h"
 #include "kube/config.h"
+#include "runtime/memory.h"
 #include "runtime/shutdown.h"
 
 namespace {
@@ -159,6 +160,7 @@ base::Status run(const controller::Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  runtime::hold_little_memory();
   controller::Options options;
   options.ns = environment("POD_NAMESPACE");
   options.agent_image = agent_image();
