@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "bench/footprint.h"
+#include "bench/line_of.h"
 #include "bench/measure.h"
 #include "bench/peer.h"
 #include "kube/client.h"
@@ -26,7 +27,6 @@ constexpr int kEvents = 1'000;
 constexpr int kApplies = 1'000;
 constexpr int kWriters = 4;
 constexpr int kRounds = 5;
-constexpr auto kPatience = 180s;
 
 const kube::Resource kResource{"", "v1", "services", true};
 
@@ -41,22 +41,7 @@ struct Story {
   double applies = 0;
 };
 
-base::Result<std::string> line_of(lab::Process& process, std::string_view word) {
-  const auto until = std::chrono::steady_clock::now() + kPatience;
-  for (;;) {
-    const std::string said = process.output();
-    const auto at = said.find(word);
-    if (at != std::string::npos && said.find('\n', at) != std::string::npos) {
-      return said.substr(at + word.size(), said.find('\n', at) - at - word.size());
-    }
-    if (std::chrono::steady_clock::now() > until || !process.running()) {
-      return base::fail(base::Fault::timeout, fmt::format("never said \"{}\": {}", word, process.errors()));
-    }
-    std::this_thread::sleep_for(5ms);
-  }
-}
-
-// A control plane with many Services, and both followers on it at the same time: what else happens hits them alike.
+// A control plane with many Services, and all followers on it at the same time: what else happens hits them alike.
 class Contest {
  public:
   base::Status run() {
@@ -88,14 +73,19 @@ class Contest {
     ours_.sync_processor = TRY(number(ours, "processor "));
     auto theirs = TRY(lab::Process::start(their_command));
     theirs_.sync_processor = TRY(number(theirs, "processor "));
+    auto raw = TRY(lab::Process::start({.arguments = {RAW_READER, access, events}}));
+    TRY(number(raw, "processor "));
+    TRY(footprint_at_rest(raw.pid()));  // What there was has passed by.
     TRY(touch_services());
     TRY(finish(ours, ours_));
     TRY(finish(theirs, theirs_));
+    TRY(finish(raw, raw_));
     return compare_writers({.arguments = {peer, "apply", access, std::to_string(kApplies)}});
   }
   double sync_time(std::uint32_t services) const { return growth_.at(services); }
   const Story& ours() const { return ours_; }
   const Story& theirs() const { return theirs_; }
+  const Story& raw() const { return raw_; }
 
  private:
   static base::Result<double> time_to_sync(const lab::Command& command) {
@@ -188,6 +178,7 @@ class Contest {
   std::map<std::uint32_t, double> growth_;
   Story ours_;
   Story theirs_;
+  Story raw_;
 };
 
 }  // namespace
@@ -216,13 +207,20 @@ Group kube_group() {
         .rounds = 1,
         .unit = std::move(unit)};
   };
+  // Beside whoever reads the same bytes and does nothing with them.
+  const auto event_line = [shared, line](std::string name, double Story::* what, double budget) {
+    Promise out = line(std::move(name), what, budget, "ms");
+    out.limit = Contender{"raw TLS reader",
+                          [shared, what]() -> base::Result<double> { return TRY(shared->done())->raw().*what; }};
+    return out;
+  };
   return {.name = "kube",
           .promises = {line("10,000 Services, connect to complete", &Story::synced, 1, "ms"),
                        line("processor time of that", &Story::sync_processor, 0.5, "ms"),
                        line("resident with 10,000 Services", &Story::resident, 0.25, "MiB"),
-                       line("change to handler, p50", &Story::p50, 1, "ms"),
-                       line("change to handler, p99", &Story::p99, 1, "ms"),
-                       line("processor time per event", &Story::processor, 0.34, "ms"),
+                       event_line("change to handler, p50", &Story::p50, 1),
+                       event_line("change to handler, p99", &Story::p99, 1),
+                       event_line("processor time per event", &Story::processor, 0.34),
                        line("1,000 server-side applies, 4 writers", &Story::applies, 1, "ms")},
           .growth = {{.name = "n Services, connect to complete",
                       .least = kLeastOfGrowth,

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "bench/inventory.h"
+#include "bench/line_of.h"
 #include "bench/measure.h"
 #include "bench/peer.h"
 
@@ -41,7 +42,7 @@ class Scales {
     for (const std::uint32_t size : kSizes) {
       TRY(inventory->grow_to(size));
       out[{Role::agent, size}] = TRY(of_agent(*inventory, {IPRULE_AGENT}));
-      if (other_agent) out[{Role::peer_agent, size}] = TRY(of_agent(*inventory, other_agent->command));
+      if (other_agent) out[{Role::peer_agent, size}] = TRY(of_peer_agent(*inventory, other_agent->command));
       out[{Role::controller, size}] = TRY(of_controller(*inventory, {IPRULE_CONTROLLER}));
       out[{Role::follower, size}] = TRY(of_follower(*inventory));
       out[{Role::peer_controller, size}] = TRY(of_controller(*inventory, other_controller.command));
@@ -49,6 +50,13 @@ class Scales {
     return out;
   }
   static base::Result<Footprint> of_agent(Inventory& inventory, const std::vector<std::string>& command) {
+    const lab::Process* const process = TRY(inventory.start_agent(command));
+    TRY(inventory.await_ready());  // Before that, it may rest because the server has yet to answer.
+    const auto out = footprint_at_rest(process->pid());
+    inventory.node().kill_programs();
+    return out;
+  }
+  static base::Result<Footprint> of_peer_agent(Inventory& inventory, const std::vector<std::string>& command) {
     const lab::Process* const process = TRY(inventory.start_agent(command));
     const auto out = footprint_at_rest(process->pid());
     inventory.node().kill_programs();
@@ -60,7 +68,8 @@ class Scales {
   }
 
   static base::Result<Footprint> of_follower(Inventory& inventory) {
-    const auto process = TRY(lab::Process::start({.arguments = {FOLLOWER, inventory.stage().access()}}));
+    auto process = TRY(lab::Process::start({.arguments = {FOLLOWER, inventory.stage().access()}}));
+    TRY(line_of(process, "synced "));
     return footprint_at_rest(process.pid());
   }
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
-#include <sys/resource.h>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,9 +14,11 @@
 #include "api/kinds.h"
 #include "api/published_config.h"
 #include "api/service.h"
+#include "bench/processor_time.h"
 #include "kube/client.h"
 #include "kube/config.h"
 #include "kube/reflector.h"
+#include "runtime/memory.h"
 #include "runtime/shutdown.h"
 #include "runtime/signal.h"
 
@@ -37,15 +38,6 @@ base::Result<Stamped> decode(const json::Value& object) {
   return out;
 }
 
-double processor_milliseconds() {
-  rusage usage{};
-  (void)::getrusage(RUSAGE_SELF, &usage);
-  const auto of = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_usec) / 1e3;
-  };
-  return of(usage.ru_utime) + of(usage.ru_stime);
-}
-
 // How long ago what is new in `after` was written.
 void note_news(const kube::View<Stamped>& before, const kube::View<Stamped>& after, std::vector<double>& latencies) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -55,20 +47,25 @@ void note_news(const kube::View<Stamped>& before, const kube::View<Stamped>& aft
   });
 }
 
+template <typename T>
+void await_list(const kube::Reflector<T>& objects, runtime::Signal& changed, const std::stop_token& stop) {
+  while (!objects.latest()->complete && !stop.stop_requested()) {
+    (void)changed.wait(stop, std::chrono::steady_clock::now() + std::chrono::seconds(1));
+  }
+}
+
 base::Status follow(const std::string& kubeconfig, std::size_t events, std::stop_token stop) {
   const auto start = std::chrono::steady_clock::now();
   const auto config = TRY(kube::load_config(kubeconfig, "", {}));
   const auto client = TRY(kube::Client::connect(config));
   runtime::Signal changed;
   kube::Reflector<Stamped> services(*client, {"", "v1", "services", true}, decode, changed);
-  while (!services.latest()->complete && !stop.stop_requested()) {
-    (void)changed.wait(stop, std::chrono::steady_clock::now() + std::chrono::seconds(1));
-  }
+  await_list(services, changed, stop);
   fmt::print("synced {}\nprocessor {}\n", Milliseconds(std::chrono::steady_clock::now() - start).count(),
-             processor_milliseconds());
+             bench::own_processor_milliseconds());
   std::fflush(stdout);
 
-  const double before = processor_milliseconds();
+  const double before = bench::own_processor_milliseconds();
   std::vector<double> latencies;
   auto seen = services.latest();
   while (latencies.size() < events && !stop.stop_requested()) {
@@ -77,7 +74,7 @@ base::Status follow(const std::string& kubeconfig, std::size_t events, std::stop
     note_news(*seen, *fresh, latencies);
     seen = fresh;
   }
-  const double used = processor_milliseconds() - before;
+  const double used = bench::own_processor_milliseconds() - before;
   std::ranges::sort(latencies);
   if (!latencies.empty()) {
     fmt::print("events {} {} {}\n", latencies[latencies.size() / 2], latencies[latencies.size() * 99 / 100],
@@ -94,6 +91,9 @@ base::Status follow_objects(const std::string& kubeconfig, std::stop_token stop)
   runtime::Signal changed;
   const kube::Resource resource{std::string(api::kGroup), "v1alpha1", std::string(api::IPRuleConfig::kPlural), false};
   kube::Reflector<api::PublishedConfig> objects(*client, resource, api::decode_published_config, changed);
+  await_list(objects, changed, stop);
+  fmt::print("synced {}\n", objects.latest()->objects.size());
+  std::fflush(stdout);
   while (!stop.stop_requested()) (void)changed.wait(stop, std::chrono::steady_clock::now() + std::chrono::hours(1));
   return {};
 }
@@ -101,6 +101,7 @@ base::Status follow_objects(const std::string& kubeconfig, std::stop_token stop)
 }  // namespace
 
 int main(int count, char** argv) {
+  runtime::hold_little_memory();
   if (count != 2 && count != 3) {
     fmt::print(stderr, "usage: follower KUBECONFIG [EVENTS]\n");
     return 2;
