@@ -39,12 +39,10 @@ base::Result<Connection> connect(const kube::Config& config) {
   const http::SocketAddress& address = addresses.front();
   out.socket = base::Fd(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (::connect(out.socket.get(), address.get(), address.size) != 0) return base::fail_errno("connect", errno);
-  const auto options = TRY(config.tls());
+  auto options = TRY(config.tls());
+  options.only_http1 = true;  // A body without frames of its own, but for chunks, which have no meaning here.
   out.tls = TRY(http::TlsContext::load(options));
   out.ssl = TRY(out.tls.connect(out.socket.get(), config.server.host));
-  // A body without frames of its own, but for chunks, which have no meaning here.
-  constexpr std::array<unsigned char, 9> kHttp1 = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
-  (void)SSL_set_alpn_protos(out.ssl.get(), kHttp1.data(), kHttp1.size());
   if (SSL_do_handshake(out.ssl.get()) != 1) return base::fail(base::Fault::unavailable, http::tls_error("handshake"));
   return out;
 }
