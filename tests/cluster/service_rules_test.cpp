@@ -26,6 +26,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr auto kBound = 30s;
+constexpr auto kRecovery = 90s;  // After the API server was away: clients wait longer from one try to the next.
 const std::string kSource = IPRULE_SOURCE_DIR;
 
 constexpr std::string_view kRule = R"(
@@ -155,6 +156,30 @@ class ServiceRules : public testing::Test {
             kubectl({"get", "service", "frontend", "-o", "jsonpath={.spec.clusterIPs[1]}"})};
   }
 
+  // A second Service, IPv4 only; returns its ClusterIP.
+  std::string publish_second_service() {
+    kubectl({"create", "service", "loadbalancer", "second", "--tcp=80"});
+    kubectl({"patch", "service", "second", "--subresource=status", "--type=merge", "-p",
+             R"({"status":{"loadBalancer":{"ingress":[{"ip":"203.0.113.46"}]}}})"});
+    return kubectl({"get", "service", "second", "-o", "jsonpath={.spec.clusterIP}"});
+  }
+
+  // Writes, so many that a server which starts does not make up for them by its own.
+  void write_much() {
+    std::string text;
+    for (int i = 0; i < 300; ++i) {
+      text += fmt::format("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: churn-{}}}\n---\n", i);
+    }
+    kubectl({"create", "-f", "-"}, text);
+  }
+
+  testing::AssertionResult rule_is_programmed() {
+    return eventually("the rule is known to be in force", kRecovery, [&] {
+      return kubectl({"get", "iprule", "public-eu", "-o",
+                      R"(jsonpath={.status.conditions[?(@.type=="Programmed")].reason})"}) == "AllNodes";
+    });
+  }
+
   // What `ip rule` says on the node, both families.
   std::string rules() { return ip({"-4", "rule"}) + ip({"-6", "rule"}); }
 
@@ -169,8 +194,9 @@ class ServiceRules : public testing::Test {
     return fmt::format("1000:\tfrom {} lookup 100 proto 183", address);
   }
 
-  testing::AssertionResult rules_become_present(const std::vector<std::string>& addresses) {
-    return eventually("both rules are there", kBound, [&] {
+  testing::AssertionResult rules_become_present(const std::vector<std::string>& addresses,
+                                                base::Duration bound = kBound) {
+    return eventually("all rules are there", bound, [&] {
       const std::string now = rules();
       return std::ranges::all_of(addresses, [&](const auto& address) { return now.contains(line(address)); });
     });
@@ -258,10 +284,7 @@ TEST_F(ServiceRules, S11_an_object_stays_until_the_agent_has_reported_that_its_r
   kubectl({"apply", "-f", "-"}, std::string(kRule));
   const auto addresses = publish_service();
   ASSERT_TRUE(rules_become_present(addresses));
-  EXPECT_TRUE(eventually("the rule is known to be in force", kBound, [&] {
-    return kubectl({"get", "iprule", "public-eu", "-o",
-                    R"(jsonpath={.status.conditions[?(@.type=="Programmed")].reason})"}) == "AllNodes";
-  })) << kubectl({"get", "iprules,ipruleconfigs,nodestates", "-o", "yaml"});
+  EXPECT_TRUE(rule_is_programmed()) << kubectl({"get", "iprules,ipruleconfigs,nodestates", "-o", "yaml"});
 
   agent_->signal(SIGSTOP);
   kubectl({"delete", "service", "frontend"});
@@ -275,6 +298,39 @@ TEST_F(ServiceRules, S11_an_object_stays_until_the_agent_has_reported_that_its_r
   EXPECT_TRUE(eventually("the objects are gone", kBound,
                          [&] { return kubectl({"get", "ipruleconfigs", "-o", "name"}).empty(); }));
   EXPECT_THAT(rules(), Not(HasSubstr("proto 183"))) << "gone means that no rule is left";
+  kubectl({"delete", "--force", "-f", "-"}, std::string(kAgentPlace));
+  kubectl({"delete", "nodestates", "--all"});
+}
+
+// What happened after the backup has not happened; what it took away is wanted again. Both programs have seen versions
+// that the server will reach a second time.
+TEST_F(ServiceRules, A8_a_storage_restored_from_a_backup_is_followed_and_acknowledgements_go_on) {
+  kubectl({"apply", "-f", "-"}, std::string(kAgentPlace));
+  kubectl({"apply", "-f", "-"}, std::string(kRule));
+  const auto saved = publish_service();
+  ASSERT_TRUE(rules_become_present(saved));
+  ASSERT_TRUE(rule_is_programmed());
+  ASSERT_TRUE(cluster_.save_storage());
+
+  const std::string lost = publish_second_service();
+  ASSERT_TRUE(rules_become_present({lost}, kRecovery));
+  kubectl({"delete", "service", "frontend"});
+  ASSERT_TRUE(eventually("one object is left, acknowledged", kRecovery, [&] {
+    return kubectl({"get", "ipruleconfigs", "-o", "jsonpath={.items[*].spec.serviceIP}"}) == lost;
+  }));
+  ASSERT_THAT(rules(), Not(HasSubstr(line(saved[0]))));
+  write_much();
+  ASSERT_TRUE(cluster_.restore_storage());
+
+  EXPECT_TRUE(rules_become_present(saved, kRecovery));
+  EXPECT_TRUE(
+      eventually("what was made after the backup is gone", kRecovery, [&] { return !rules().contains(line(lost)); }));
+  EXPECT_TRUE(rule_is_programmed());
+  kubectl({"delete", "service", "frontend"});
+  EXPECT_TRUE(eventually("the objects are acknowledged and gone", kRecovery, [&] {
+    return kubectl({"get", "ipruleconfigs", "-o", "name"}).empty();
+  })) << kubectl({"get", "ipruleconfigs,nodestates", "-o", "yaml"});
+  EXPECT_TRUE(rules_become_absent());
   kubectl({"delete", "--force", "-f", "-"}, std::string(kAgentPlace));
   kubectl({"delete", "nodestates", "--all"});
 }
