@@ -1,5 +1,6 @@
 // iprule-agent: keeps one node's rules as published, by an API server or by a folder of manifests.
 #include <filesystem>
+#include <iostream>
 #include <string>
 #include <unistd.h>
 
@@ -14,6 +15,9 @@
 #include "agent/standalone_agent.h"
 #include "base/log.h"
 #include "base/version.h"
+#include "cli/answer_document.h"
+#include "cli/exit_code.h"
+#include "cli/question.h"
 #include "kube/client.h"
 #include "kube/config.h"
 #include "runtime/memory.h"
@@ -68,6 +72,21 @@ base::Status run_standalone(const Options& options, const agent::Environment& en
                       : agent::run_standalone(standalone, shutdown.token());
 }
 
+// One question, a line of standard input, to this node's kernel; its answer on standard output. It may be run beside
+// the agent itself, reads only, and asks no API server. The exit code is iprulectl's where there is no answer.
+int answer_query() {
+  std::string line;
+  std::getline(std::cin, line);
+  const auto question = cli::decode_question(line);
+  const auto answer = question ? cli::answer_here(*question) : std::unexpected(question.error());
+  if (answer) {
+    fmt::print("{}\n", cli::encode(*answer));
+    return 0;
+  }
+  fmt::print(stderr, "{}\n", answer.error().message());
+  return static_cast<int>(cli::exit_code_of(answer.error()));
+}
+
 base::Status clean_up(const agent::Environment& environment) {
   runtime::Shutdown shutdown;
   const std::size_t gone = TRY(agent::purge({.protocols = {environment.rule_protocol}}, shutdown.token()));
@@ -92,11 +111,17 @@ int main(int argc, char** argv) {
   standalone->add_flag("--dry-run", options.dry_run, "Print what would be done and exit")->excludes(once);
   standalone->add_option("--status-directory", options.status_folder, "Folder to keep the file status.json in");
   auto* cleanup = app.add_subcommand("cleanup", "Remove all rules of ours from this host; stop the agent first");
+  auto* query =
+      app.add_subcommand("query", "Answer a question of iprulectl about this host; it is read as a line of JSON");
   app.require_subcommand(0, 1);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
+  }
+  if (*query) {
+    base::log::set_level(base::log::Level::error);  // What was found is in the answer.
+    return answer_query();
   }
   if (options.node.empty()) options.node = host_name();
 

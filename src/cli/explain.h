@@ -23,6 +23,8 @@ struct PacketWords {
   std::string proto;
   std::uint16_t sport = 0;
   std::uint16_t dport = 0;
+
+  bool operator==(const PacketWords&) const = default;
 };
 base::Result<path::Packet> parse_packet(const PacketWords& words);
 base::Result<std::optional<net::Address>> parse_reply_of(const PacketWords& words);

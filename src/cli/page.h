@@ -25,6 +25,11 @@ enum class Tone { plain, good, warning, bad, strong, faint };
 // anybody may have written, cannot reach the terminal raw; only the page itself makes lines and colours.
 class Page {
  public:
+  struct Piece {
+    std::string text;
+    Tone tone = Tone::plain;
+  };
+
   Page& put(std::string_view text, Tone tone = Tone::plain);
   Page& end_line();
   // One line, formatted.
@@ -37,13 +42,10 @@ class Page {
   Page& append(const Page& other);
 
   bool empty() const { return pieces_.empty(); }
+  const std::vector<Piece>& pieces() const { return pieces_; }  // The end of a line is one of its own.
   std::string render(const Terminal& terminal) const;
 
  private:
-  struct Piece {
-    std::string text;
-    Tone tone = Tone::plain;
-  };
   std::vector<Piece> pieces_;
 };
 

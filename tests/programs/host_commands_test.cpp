@@ -1,4 +1,5 @@
 // iprulectl on a host with a standalone agent: plan, diff, status, doctor, and the agent's own dry run.
+#include <algorithm>
 #include <chrono>
 #include <string>
 
@@ -101,6 +102,29 @@ TEST_F(HostCommands, doctor_says_what_the_host_shows) {
   const auto empty = ask({"doctor", "--local"});
   EXPECT_EQ(empty.exit.code, 1) << empty.errors;
   EXPECT_THAT(empty.output, HasSubstr("no IPv4 route: lookups fall through to the next rule  IPR0311\n"));
+}
+
+// What iprulectl asks of a node of a cluster.
+TEST_F(HostCommands, the_agents_query_gives_the_answer_that_the_command_gives_there) {
+  const auto query = [&](const std::string& question) {
+    const auto done =
+        testbed::run({.arguments = {IPRULE_AGENT, "query"}, .input = question, .network = host_->network()},
+                     std::chrono::seconds(30));
+    EXPECT_TRUE(done) << done.error().message();
+    return done.value_or(testbed::Finished());
+  };
+  const auto doctor = query("{\"about\":\"doctor\"}\nwhat follows is not read");
+  EXPECT_EQ(doctor.exit.code, 0) << doctor.errors;
+  EXPECT_EQ(std::ranges::count(doctor.output, '\n'), 1);
+  std::string document = ask({"doctor", "--local", "-o", "json"}).output;
+  document.pop_back();
+  EXPECT_THAT(doctor.output, HasSubstr("\"document\":" + document + "}\n"));
+
+  const auto wrong = query(R"({"about":"explain","packet":{"to":"198.18.7.9","from":"10.1.1.1","iif":"eth9"}})");
+  EXPECT_EQ(wrong.exit.code, 2);
+  EXPECT_EQ(wrong.errors, "--iif: this host has no device eth9\n");
+  EXPECT_EQ(query("").exit.code, 2);
+  EXPECT_EQ(query("{\"about\":\"weather\"}\n").errors, "about: \"weather\" is none of doctor, explain\n");
 }
 
 }  // namespace

@@ -1,0 +1,77 @@
+#include "cli/question.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "api/kinds.h"
+#include "cli/doctor.h"
+#include "json/reader.h"
+#include "json/writer.h"
+
+namespace cli {
+namespace {
+
+constexpr std::array<std::string_view, 2> kAbout = {"doctor", "explain"};
+
+base::Result<PacketWords> decode_packet(const json::Value& value) {
+  PacketWords out;
+  out.from = TRY(value["from"].string_or(""));
+  out.to = TRY(value["to"].string_or(""));
+  out.iif = TRY(value["iif"].string_or(""));
+  out.oif = TRY(value["oif"].string_or(""));
+  out.mark = TRY(value["mark"].string_or(""));
+  out.reply_of = TRY(value["replyOf"].string_or(""));
+  out.proto = TRY(value["proto"].string_or(""));
+  out.sport = TRY(value["sport"].integer_or<std::uint16_t>(0));
+  out.dport = TRY(value["dport"].integer_or<std::uint16_t>(0));
+  return out;
+}
+
+void put(json::Object& out, const PacketWords& packet) {
+  out.put_unless_empty("from", packet.from);
+  out.put_unless_empty("to", packet.to);
+  out.put_unless_empty("iif", packet.iif);
+  out.put_unless_empty("oif", packet.oif);
+  out.put_unless_empty("mark", packet.mark);
+  out.put_unless_empty("replyOf", packet.reply_of);
+  out.put_unless_empty("proto", packet.proto);
+  out.put_unless_empty("sport", packet.sport);
+  out.put_unless_empty("dport", packet.dport);
+}
+
+}  // namespace
+
+std::string encode(const Question& question) {
+  return json::object([&](json::Object& out) {
+    out.put("apiVersion", api::kApiVersion);
+    out.put("kind", "Question");
+    out.put("about", kAbout[static_cast<std::size_t>(question.about)]);
+    if (question.about == Question::About::explain) {
+      out.object("packet", [&](json::Object& packet) { put(packet, question.packet); });
+    }
+  });
+}
+
+base::Result<Question> decode_question(std::string_view text) {
+  json::Reader reader;
+  const auto root = TRY(reader.parse(text));
+  const auto about = TRY(root["about"].string());
+  const auto* const known = std::ranges::find(kAbout, about);
+  if (known == kAbout.end()) {
+    return root["about"].fail(fmt::format("\"{}\" is none of {}", about, fmt::join(kAbout, ", ")));
+  }
+  Question out{.about = static_cast<Question::About>(known - kAbout.begin())};
+  if (out.about == Question::About::explain) out.packet = TRY(decode_packet(root["packet"]));
+  return out;
+}
+
+base::Result<Answer> answer_here(const Question& question) {
+  if (question.about == Question::About::doctor) return examine_host();
+  const path::Packet packet = TRY(parse_packet(question.packet));
+  return explain_packet(packet, TRY(parse_reply_of(question.packet)));
+}
+
+}  // namespace cli
