@@ -54,6 +54,7 @@ void tell_unknown(const CLI::App& app, std::string word) {
 void add_common_flags(CLI::App& app, Common& common) {
   app.fallthrough();  // They may stand behind the command, too.
   add_choice(app, "--color", common.colour, {"auto", "always", "never"}, "Colour: auto is on a terminal only");
+  app.add_flag("-q,--quiet", common.quiet, "Say nothing but what went wrong: the exit code is the answer");
 }
 
 void add_output_flag(CLI::App& command, Common& common) {
@@ -65,6 +66,7 @@ std::string program_name(const std::filesystem::path& started_as) {
 }
 
 int print(const cli::Answer& answer, const Common& common) {
+  if (common.quiet) return number(answer.code);
   const auto terminal = cli::Terminal::of(STDOUT_FILENO, common.colour, cli::TerminalEnvironment::of_process());
   fmt::print("{}", cli::render(answer, common.output, terminal));
   std::fflush(stdout);
@@ -76,6 +78,7 @@ int print(const base::Result<cli::Answer>& answer, const Common& common) {
 }
 
 int print_to_stderr(const cli::Answer& answer, const Common& common) {
+  if (common.quiet) return number(answer.code);
   const auto terminal = cli::Terminal::of(STDERR_FILENO, common.colour, cli::TerminalEnvironment::of_process());
   fmt::print(stderr, "{}", answer.page.render(terminal));
   return number(answer.code);

@@ -20,6 +20,7 @@ namespace iprulectl {
 struct Common {
   cli::Output output = cli::Output::text;
   cli::ColourChoice colour = cli::ColourChoice::automatic;
+  bool quiet = false;  // Only the exit code answers.
 };
 
 // A flag that takes one of a few words; the n-th stands for the n-th enumerator.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iostream>
+#include <iterator>
 #include <string>
 
 #include <fmt/format.h>
@@ -78,6 +80,11 @@ base::Status add_manifests(Manifests& manifests, std::string_view name, std::str
 base::Result<Manifests> read_manifests(const std::filesystem::path& path) {
   std::error_code error;
   Manifests manifests;
+  if (path == "-") {
+    const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
+    TRY(add_manifests(manifests, "standard input", text));
+    return manifests;
+  }
   if (std::filesystem::is_regular_file(path, error)) {
     const std::string text = TRY(base::read_file(path));
     TRY(add_manifests(manifests, path.native(), text));

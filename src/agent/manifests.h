@@ -27,7 +27,7 @@ base::Status add_manifests(Manifests& manifests, std::string_view name, std::str
 
 // All files *.yaml, *.yml and *.json of the folder, by name, as one set: an error in one of them is an error of all,
 // because what the others say is not the whole. Hidden files are editors' and not read. Of a single file, what is in
-// it.
+// it; "-" is standard input.
 base::Result<Manifests> read_manifests(const std::filesystem::path& path);
 
 // The objects a controller would publish for them, were there an API server to hold them.

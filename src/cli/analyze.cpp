@@ -156,8 +156,7 @@ std::vector<Finding> findings_in(const agent::Manifests& manifests) {
   return Analysis(manifests).run();
 }
 
-base::Result<Answer> analyze(const AnalyzeOptions& options) {
-  const auto manifests = TRY(agent::read_manifests(options.manifests));
+Answer analyze(const agent::Manifests& manifests, const AnalyzeOptions& options) {
   auto findings = findings_in(manifests);
   std::erase_if(findings, [&](const Finding& finding) { return options.ignored.contains(finding.code); });
   return show(findings, manifests.rules.size() + manifests.services.size(), options.fail_on);

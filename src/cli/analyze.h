@@ -1,19 +1,16 @@
 #pragma once
 
-#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "agent/manifests.h"
-#include "base/result.h"
 #include "cli/answer.h"
 #include "cli/finding.h"
 
 namespace cli {
 
 struct AnalyzeOptions {
-  std::filesystem::path manifests;  // File or folder.
   Severity fail_on = Severity::warning;
   std::set<std::string> ignored;  // Codes.
 };
@@ -22,6 +19,6 @@ struct AnalyzeOptions {
 // iprule.operator.brtrm.dev/ignore-findings of an IPRule silences the codes it names for that object.
 std::vector<Finding> findings_in(const agent::Manifests& manifests);
 
-base::Result<Answer> analyze(const AnalyzeOptions& options);
+Answer analyze(const agent::Manifests& manifests, const AnalyzeOptions& options);
 
 }  // namespace cli

@@ -1,13 +1,11 @@
 #include "cli/cluster.h"
 
-#include <memory>
-
 #include <fmt/format.h>
 
 #include "api/kinds.h"
 #include "base/version.h"
+#include "cli/agent_pod.h"
 #include "json/reader.h"
-#include "kube/client.h"
 #include "kube/config.h"
 #include "kube/lease.h"
 #include "meta/time.h"
@@ -27,22 +25,54 @@ class Reading {
 
   template <typename Kind>
   void list(const kube::Resource& resource, std::vector<Kind>& into, base::Result<Kind> (*decode)(const json::Value&)) {
+    take(resource, [&](const json::Value& root) -> base::Status {
+      const auto items = TRY(root["items"].items_or_none());
+      for (const json::Value& item : items) {
+        auto object = decode(item.as_root());
+        if (object) {
+          into.push_back(*std::move(object));
+        } else {
+          miss(resource.text(), object.error());
+        }
+      }
+      return {};
+    });
+  }
+
+  // All objects of a kind, to `use`.
+  template <typename Use>
+  void take(const kube::Resource& resource, Use use) {
     if (gave_up_) return;
     const auto text = client_.list(resource, {}, kube::within(timeout_));
     if (!text) return miss(resource.text(), text.error());
     json::Reader reader;
     const auto root = reader.parse(*text);
-    if (!root) return miss(resource.text(), root.error());
-    const auto items = (*root)["items"].items_or_none();
-    if (!items) return miss(resource.text(), items.error());
-    for (const json::Value& item : *items) {
-      auto object = decode(item.as_root());
-      if (object) {
-        into.push_back(*std::move(object));
-      } else {
-        miss(resource.text(), object.error());
-      }
-    }
+    const base::Status used = root ? use(*root) : base::Status(std::unexpected(root.error()));
+    if (!used) miss(resource.text(), used.error());
+  }
+
+  // Empty where there is none.
+  std::string kube_proxy_config() {
+    if (gave_up_) return "";
+    const kube::Resource configs{"", "v1", "configmaps", true};
+    const auto text = client_.get(configs, {.ns = "kube-system", .name = "kube-proxy"}, kube::within(timeout_));
+    if (!text && text.error().fault() == base::Fault::absent) return "";
+    if (!text) return miss("ConfigMap kube-system/kube-proxy", text.error()), "";
+    json::Reader reader;
+    const auto root = reader.parse(*text);
+    const auto config = root ? (*root)["data"]["config.conf"].string_or("") : std::unexpected(root.error());
+    if (!config) return miss("ConfigMap kube-system/kube-proxy", config.error()), "";
+    return std::string(*config);
+  }
+
+  // Whether the server knows our kinds.
+  bool serves_our_kinds() {
+    if (gave_up_) return false;
+    const auto answer =
+        client_.send({.method = "GET", .target = fmt::format("/apis/{}", api::kApiVersion), .headers = {}, .body = {}},
+                     kube::within(timeout_));
+    if (!answer && answer.error().fault() != base::Fault::absent) miss("our kinds", answer.error());
+    return answer.has_value();
   }
 
   // The controllers' Lease, in whatever name space they were installed. That somebody may not read Leases is common and
@@ -83,17 +113,19 @@ class Reading {
   bool gave_up_ = false;
 };
 
-base::Result<std::unique_ptr<kube::Client>> connect(const ClusterOptions& options) {
-  const auto config = TRY(kube::load_config(options.kubeconfig, options.context, kube::Environment::of_process()));
-  return kube::Client::connect(config, {.user_agent = "iprulectl/" + std::string(base::version())});
-}
-
 }  // namespace
 
-base::Result<ClusterFacts> read_cluster(const ClusterOptions& options) {
-  const auto client = TRY(connect(options));
+base::Result<Cluster> Cluster::connect(const ClusterOptions& options) {
+  auto config = TRY(kube::load_config(options.kubeconfig, options.context, kube::Environment::of_process(),
+                                      {.cluster = options.cluster, .user = options.user}));
+  if (!options.as.empty()) config.impersonate = {.user = options.as, .uid = {}, .groups = options.as_groups};
+  auto client = TRY(kube::Client::connect(config, {.user_agent = "iprulectl/" + std::string(base::version())}));
+  return Cluster(std::move(client), options.timeout);
+}
+
+ClusterFacts Cluster::read_facts() {
   ClusterFacts facts;
-  Reading reading(*client, options.timeout);
+  Reading reading(*client_, timeout_);
   reading.list(facts.agents, &api::decode_agent);
   reading.list(facts.rules, &api::decode_iprule);
   reading.list(facts.configs, &api::decode_iprule_config);
@@ -103,10 +135,9 @@ base::Result<ClusterFacts> read_cluster(const ClusterOptions& options) {
   return facts;
 }
 
-base::Result<ClusterObjects> read_objects(const ClusterOptions& options) {
-  const auto client = TRY(connect(options));
+ClusterObjects Cluster::read_objects() {
   ClusterObjects objects;
-  Reading reading(*client, options.timeout);
+  Reading reading(*client_, timeout_);
   reading.list(objects.agents, &api::decode_agent);
   reading.list(objects.wanted.rules, &api::decode_iprule);
   reading.list(objects.configs, &api::decode_iprule_config);
@@ -116,6 +147,48 @@ base::Result<ClusterObjects> read_objects(const ClusterOptions& options) {
   reading.list({"discovery.k8s.io", "v1", "endpointslices", true}, objects.wanted.slices, &api::decode_endpoint_slice);
   objects.gaps = std::move(reading).gaps();
   return objects;
+}
+
+ClusterSetup Cluster::read_setup() {
+  ClusterSetup setup;
+  Reading reading(*client_, timeout_);
+  const auto adding = [&](base::Status (*add)(ClusterSetup&, const json::Value&)) {
+    return [&setup, add](const json::Value& list) { return add(setup, list); };
+  };
+  reading.take({"", "v1", "nodes", false}, adding(add_nodes));
+  reading.take({"apps", "v1", "daemonsets", true}, adding(add_daemonsets));
+  reading.take({"", "v1", "services", true}, adding(add_services));
+  setup.proxy_config = reading.kube_proxy_config();
+  setup.is_installed = reading.serves_our_kinds();
+  setup.gaps = std::move(reading).gaps();
+  return setup;
+}
+
+base::Result<PodPlace> Cluster::find_pod(const std::string& ns, const std::string& name) {
+  const kube::Resource pods{"", "v1", "pods", true};
+  const auto text = client_->get(pods, {.ns = ns, .name = name}, kube::within(timeout_));
+  if (!text && text.error().fault() == base::Fault::absent) {
+    return base::fail(base::Fault::invalid,
+                      fmt::format("there is no pod \"{}\" in name space {}; -n names another", name, ns));
+  }
+  if (!text) return std::unexpected(text.error());
+  json::Reader reader;
+  const auto root = TRY(reader.parse(*text));
+  PodPlace out{.name = name, .addresses = {}, .node = std::string(TRY(root["spec"]["nodeName"].string_or("")))};
+  const auto addresses = TRY(root["status"]["podIPs"].items_or_none());
+  for (const json::Value& item : addresses) {
+    const auto address = TRY(item["ip"].string());
+    out.addresses.push_back(TRY(net::Address::parse(address)));
+  }
+  return out;
+}
+
+AskNode Cluster::asker(const ClusterObjects& objects) {
+  return [this, &objects](const std::string& node, const Question& question) -> base::Result<Answer> {
+    const api::Agent* agent = active_agent(objects);
+    if (agent == nullptr) return base::fail(base::Fault::absent, "there is no Agent object, so no agent runs there");
+    return ask_agent(*client_, agent->meta.ns, node, question, timeout_);
+  };
 }
 
 }  // namespace cli

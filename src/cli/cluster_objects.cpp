@@ -9,11 +9,38 @@
 #include "intent/cluster/active_agent.h"
 
 namespace cli {
+namespace {
+
+template <typename Kind>
+void lay_over(std::vector<Kind>& objects, const std::vector<Kind>& changes) {
+  for (const Kind& change : changes) {
+    const auto same = std::ranges::find_if(objects, [&](const Kind& object) {
+      return object.meta.name == change.meta.name && object.meta.ns == change.meta.ns;
+    });
+    if (same == objects.end()) {
+      objects.push_back(change);
+    } else {
+      *same = change;
+    }
+  }
+}
+
+}  // namespace
+
+agent::Manifests laid_over(agent::Manifests objects, const agent::Manifests& changes) {
+  lay_over(objects.rules, changes.rules);
+  lay_over(objects.services, changes.services);
+  lay_over(objects.slices, changes.slices);
+  lay_over(objects.nodes, changes.nodes);
+  return objects;
+}
 
 base::Result<std::vector<std::string>> chosen_nodes(const ClusterObjects& objects,
                                                     const std::vector<std::string>& nodes) {
   std::vector<std::string> all;
   for (const api::Node& node : objects.wanted.nodes) all.push_back(node.meta.name);
+  // Where nodes could not be listed, nobody knows better than the person who names one.
+  if (all.empty() && !objects.gaps.empty()) return nodes;
   std::ranges::sort(all);
   for (const std::string& node : nodes) {
     if (std::ranges::binary_search(all, node)) continue;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "api/kinds.h"
+#include "cli/source_modes.h"
 #include "cli/this_host.h"
 #include "intent/node/source_rules.h"
 #include "json/writer.h"
@@ -28,30 +29,6 @@ struct Line {
   std::string text;
   std::string code{};
 };
-
-// Which source modes do something on a node with this service proxy.
-struct Modes {
-  std::string_view works;
-  std::string_view fails;
-  std::string_view recommended;
-};
-Modes modes_of(const state::NodeFacts& facts) {
-  switch (facts.service_proxy) {
-    case ServiceProxy::nftables:
-    case ServiceProxy::iptables:
-      return {
-          .works = "Reply (recommended), LocalEndpoints", .fails = "ClusterIP, LoadBalancerIP", .recommended = "Reply"};
-    case ServiceProxy::ipvs:
-      return {.works = "Reply (recommended), LoadBalancerIP", .fails = "ClusterIP", .recommended = "Reply"};
-    case ServiceProxy::none:
-      return {.works = "LoadBalancerIP, where an eBPF data path or a bound address answers with it",
-              .fails = "",
-              .recommended = "LoadBalancerIP"};
-    case ServiceProxy::unknown:
-      return {};
-  }
-  return {};
-}
 
 std::string_view proxy_text(ServiceProxy proxy) {
   switch (proxy) {
@@ -217,7 +194,7 @@ std::string patch_command(std::string_view mode) {
   return fmt::format(R"(kubectl patch iprule NAME --type=merge -p '{{"spec":{{"source":{{"modes":["{}"]}}}}}}')", mode);
 }
 
-std::string json_of(const std::vector<Line>& lines, const Modes& modes) {
+std::string json_of(const std::vector<Line>& lines, const SourceModes& modes) {
   return json::object([&](json::Object& out) {
     out.put("apiVersion", api::kApiVersion);
     out.put("kind", "Examination");
@@ -245,7 +222,7 @@ Answer show(const std::vector<Line>& lines, const state::NodeFacts& facts) {
   }
   table.print(answer.page);
   const auto warnings = std::ranges::count(lines, Line::Level::warn, &Line::level);
-  const Modes modes = modes_of(facts);
+  const SourceModes modes = source_modes(facts.service_proxy);
   answer.page.line("{} warning{}.{}{}", warnings, warnings == 1 ? "" : "s",
                    modes.works.empty() ? "" : fmt::format("  Works here: {}.", modes.works),
                    modes.fails.empty() ? "" : fmt::format("  Cannot work: {}.", modes.fails));

@@ -2,30 +2,19 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <vector>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "api/kinds.h"
-#include "api/published_config.h"
 #include "base/nearest_word.h"
-#include "intent/cluster/changes.h"
-#include "intent/cluster/desired.h"
+#include "cli/follow_replies.h"
+#include "cli/gaps.h"
+#include "cli/steering.h"
 #include "json/writer.h"
 
 namespace cli {
 namespace {
-
-constexpr std::array<std::string_view, 3> kServiceWords = {"svc/", "service/", "services/"};
-constexpr std::string_view kVip = "vip/";
-
-template <typename T>
-std::vector<const T*> pointers(const std::vector<T>& values) {
-  std::vector<const T*> out;
-  for (const T& value : values) out.push_back(&value);
-  return out;
-}
 
 std::string list_text(const std::vector<net::Address>& addresses) {
   std::string out;
@@ -33,19 +22,18 @@ std::string list_text(const std::vector<net::Address>& addresses) {
   return out.empty() ? "none" : out;
 }
 
-base::Result<const api::Service*> find_service(const ClusterObjects& objects, std::string_view what,
-                                               const std::string& ns) {
-  const auto& services = objects.wanted.services;
-  if (what.starts_with(kVip)) {
-    const auto vip = TRY(base::within("vip", net::Address::parse(what.substr(kVip.size()))));
-    const auto has_it = [&](const api::Service& one) { return std::ranges::find(one.vips, vip) != one.vips.end(); };
-    const auto found = std::ranges::find_if(services, has_it);
-    if (found != services.end()) return &*found;
-    return base::fail(base::Fault::invalid, fmt::format("no Service has the load balancer address {}", vip.text()));
+base::Result<const api::Service*> find_by_vip(const ClusterObjects& objects, const std::string& text) {
+  const auto vip = TRY(base::within("vip", net::Address::parse(text)));
+  for (const api::Service& service : objects.wanted.services) {
+    if (std::ranges::find(service.vips, vip) != service.vips.end()) return &service;
   }
-  const std::string name(what.substr(what.find('/') + 1));
+  return base::fail(base::Fault::invalid, fmt::format("no Service has the load balancer address {}", vip.text()));
+}
+
+base::Result<const api::Service*> find_by_name(const ClusterObjects& objects, const std::string& name,
+                                               const std::string& ns) {
   std::vector<std::string> others;
-  for (const api::Service& one : services) {
+  for (const api::Service& one : objects.wanted.services) {
     if (one.meta.name == name && one.meta.ns == ns) return &one;
     if (one.meta.ns == ns) others.push_back(one.meta.name);
   }
@@ -56,73 +44,17 @@ base::Result<const api::Service*> find_service(const ClusterObjects& objects, st
                   nearest.empty() ? "; -n names another" : fmt::format("; did you mean \"{}\"?", nearest)));
 }
 
-// What was published for one thing that is desired, and how far nodes have come with it.
-struct Publication {
-  const api::IPRuleConfig* config = nullptr;
-  std::size_t reported = 0;
-  std::size_t nodes = 0;
-};
-
-Publication publication_of(const ClusterObjects& objects, const api::IPRuleConfig* config) {
-  Publication out{.config = config};
-  if (config == nullptr) return out;
-  for (const api::NodeState& report : objects.reports) {
-    ++out.nodes;
-    for (const auto& settled : report.status.settled) {
-      const bool reached = settled.kind == api::IPRuleConfig::kKind && report.status.token == report.spec.token &&
-                           static_cast<std::uint64_t>(settled.epoch) >= api::epoch(*out.config);
-      const bool failed = std::ranges::any_of(
-          settled.failed, [&](const api::NodeState::Failed& one) { return one.uid == out.config->meta.uid; });
-      if (reached && !failed) ++out.reported;
-    }
-  }
-  return out;
-}
-
-// One steering of the Service: who asks for it, what it says, what became of it.
-struct Steering {
-  const intent::DesiredConfig* desired = nullptr;
-  const api::IPRule* rule = nullptr;
-  Publication publication;
-  const meta::Condition* effective = nullptr;  // What the controller makes of the nodes' facts; none yet.
-};
-
-bool is_well(const Steering& steering) {
-  return steering.publication.config != nullptr && steering.publication.reported == steering.publication.nodes &&
-         (steering.effective == nullptr || steering.effective->status != meta::Truth::no);
-}
-
-std::vector<Steering> steerings_of(const ClusterObjects& objects, const intent::Desired& desired,
-                                   const api::Service& service) {
-  const auto configs = pointers(objects.configs);
-  const auto published = intent::find_published(configs, desired, default_priority(objects));
-  std::vector<Steering> out;
-  for (std::size_t i = 0; i < desired.configs.size(); ++i) {
-    const intent::DesiredConfig& config = desired.configs[i];
-    if (std::ranges::find(config.services, &service) == config.services.end()) continue;
-    const bool present = published[i] != nullptr && published[i]->spec.state == api::ConfigState::present;
-    const api::IPRule* rule = config.owners.front();
-    out.push_back({.desired = &config,
-                   .rule = rule,
-                   .publication = publication_of(objects, present ? published[i] : nullptr),
-                   .effective = meta::find(rule->status.conditions, "Effective")});
-  }
-  return out;
-}
-
 void show(Page& page, const Steering& steering) {
   const intent::Tuple& tuple = steering.desired->tuple;
   page.line("IPRule/{}  has {}: source {} {}, {}, priority {}", steering.rule->meta.name,
             list_text(steering.desired->vips), api::text(tuple.mode), tuple.source.text(),
             tuple.vrf.empty() ? fmt::format("table {}", tuple.table) : "vrf " + tuple.vrf, tuple.priority);
-  const Publication& published = steering.publication;
-  if (published.config == nullptr) {
+  if (steering.published == nullptr) {
     page.put("  ").put("not published yet", Tone::warning).put(": is a controller running?").end_line();
   } else {
-    const bool all = published.reported == published.nodes;
-    page.put(fmt::format("  IPRuleConfig/{}  ", published.config->meta.name))
-        .put(fmt::format("applied on {}/{} nodes", published.reported, published.nodes),
-             all ? Tone::good : Tone::warning)
+    const bool all = steering.reported == steering.nodes;
+    page.put(fmt::format("  IPRuleConfig/{}  ", steering.published->meta.name))
+        .put(fmt::format("applied on {}/{} nodes", steering.reported, steering.nodes), all ? Tone::good : Tone::warning)
         .end_line();
   }
   if (steering.effective == nullptr) return;
@@ -136,65 +68,195 @@ void show(Page& page, const Steering& steering) {
       .end_line();
 }
 
-}  // namespace
-
-bool names_service(std::string_view what) {
-  return what.starts_with(kVip) ||
-         std::ranges::any_of(kServiceWords, [&](auto word) { return what.starts_with(word); });
+void put_sum(Page& page, Steered steered, const FollowedReplies& followed) {
+  if (steered == Steered::by_nothing) {
+    page.line("Verdict  nothing steers it: no IPRule has a prefix with one of its addresses");
+  } else if (!followed.right) {
+    page.put("Verdict  ").put("WRONG UPLINK", Tone::bad).put(", by a kernel's own word").end_line();
+  } else if (steered == Steered::as_wanted) {
+    const bool asked = !followed.json.empty() && followed.json != "[]";
+    page.put("Verdict  ")
+        .put("steered as wanted", Tone::good)
+        .put(asked ? ", by reports and by the kernels asked" : ", as far as reports tell")
+        .end_line();
+  } else {
+    page.put("Verdict  ").put("NOT STEERED AS WANTED", Tone::bad).put("  Next: iprulectl doctor").end_line();
+  }
 }
 
-base::Result<Answer> explain_service(const ClusterObjects& objects, std::string_view what, const std::string& ns) {
-  const api::Service& service = *TRY(find_service(objects, what, ns));
-  const auto rules = pointers(objects.wanted.rules);
-  const auto services = pointers(objects.wanted.services);
-  const auto nodes = pointers(objects.wanted.nodes);
-  const auto slices = pointers(objects.wanted.slices);
-  const auto desired = intent::desired_configs({.rules = rules,
-                                                .services = services,
-                                                .nodes = nodes,
-                                                .slices = slices,
-                                                .default_priority = default_priority(objects)});
-  const auto steerings = steerings_of(objects, desired, service);
+void put(json::Object& out, const Steering& steering) {
+  out.put("ipRule", steering.rule->meta.name);
+  out.put("sourceMode", api::text(steering.desired->tuple.mode));
+  out.put("source", steering.desired->tuple.source.text());
+  out.put("table", steering.desired->tuple.table);
+  out.put("priority", steering.desired->tuple.priority);
+  if (steering.published != nullptr) out.put("config", steering.published->meta.name);
+  out.put("appliedNodes", steering.reported);
+  out.put("nodes", steering.nodes);
+  if (steering.effective != nullptr) out.put("effective", steering.effective->reason);
+}
 
+Answer explain(const ClusterObjects& objects, const Steerings& all, const api::Service& service,
+               const FollowReplies& follow, const AskNode& ask) {
+  const auto steerings = all.of(service);
   Answer answer;
   answer.page.line("Service {}/{}  load balancer {}, ClusterIP {}", service.meta.ns, service.meta.name,
                    list_text(service.vips), list_text(service.cluster_ips));
-  for (const intent::ServiceFinding& finding : desired.findings) {
-    if (finding.service == &service) answer.page.put("  ").put(finding.message, Tone::warning).end_line();
-  }
+  const auto warnings = all.warnings(service);
+  for (const std::string& warning : warnings) answer.page.put("  ").put(warning, Tone::warning).end_line();
   for (const Steering& steering : steerings) show(answer.page, steering);
-  const bool well = std::ranges::all_of(steerings, is_well);
-  if (steerings.empty()) {
-    answer.page.line("Verdict  nothing steers it: no IPRule has a prefix with one of its addresses");
-  } else if (well) {
-    answer.page.put("Verdict  ").put("steered as wanted", Tone::good).put(", as far as reports tell").end_line();
-  } else {
-    answer.page.put("Verdict  ").put("NOT STEERED AS WANTED", Tone::bad).put("  Next: iprulectl doctor").end_line();
-  }
-  answer.code = !objects.gaps.empty()        ? ExitCode::could_not_ask
-                : well && !steerings.empty() ? ExitCode::fine
-                                             : ExitCode::attention;
-  for (const std::string& gap : objects.gaps) answer.page.put("Not asked: ", Tone::warning).put(gap).end_line();
+  FollowedReplies followed;
+  if (follow.client) followed = follow_replies(objects, service, steerings, follow, ask);
+  answer.page.append(followed.page);
+  const Steered steered = sum_of(steerings);
+  put_sum(answer.page, steered, followed);
+  const bool well = steered == Steered::as_wanted && followed.right;
+  if (!well) answer.code = ExitCode::attention;
+  add_gaps(answer, followed.gaps);
   answer.json = json::object([&](json::Object& out) {
     out.put("apiVersion", api::kApiVersion);
     out.put("kind", "ServiceExplanation");
     out.put("service", fmt::format("{}/{}", service.meta.ns, service.meta.name));
-    out.put("steeredAsWanted", well && !steerings.empty());
+    out.put("steeredAsWanted", well);
     out.array("steerings", [&](json::Array& list) {
-      for (const Steering& steering : steerings) {
+      for (const Steering& steering : steerings) list.object([&](json::Object& item) { put(item, steering); });
+    });
+    if (follow.client) out.put_json("replies", followed.json);
+    put_gaps(out, followed.gaps);
+  });
+  return answer;
+}
+
+std::vector<const api::Service*> services_of(const ClusterObjects& objects, const PodPlace& pod,
+                                             const std::string& ns) {
+  std::vector<const api::Service*> out;
+  for (const api::Service& service : objects.wanted.services) {
+    const bool leads = std::ranges::any_of(objects.wanted.slices, [&](const api::EndpointSlice& slice) {
+      return slice.meta.ns == ns && service.meta.ns == ns && slice.service == service.meta.name &&
+             std::ranges::any_of(slice.ready, [&](const api::EndpointSlice::Endpoint& endpoint) {
+               return std::ranges::find(pod.addresses, endpoint.address) != pod.addresses.end();
+             });
+    });
+    if (leads) out.push_back(&service);
+  }
+  return out;
+}
+
+std::string_view text(Steered steered) {
+  switch (steered) {
+    case Steered::by_nothing:
+      return "by nothing";
+    case Steered::as_wanted:
+      return "as wanted";
+    case Steered::otherwise:
+      return "NOT AS WANTED";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::optional<Subject> parse_subject(std::string_view what) {
+  using enum Subject::Kind;
+  constexpr std::array<std::pair<std::string_view, Subject::Kind>, 12> kWords = {{{"svc", service},
+                                                                                  {"service", service},
+                                                                                  {"services", service},
+                                                                                  {"vip", vip},
+                                                                                  {"po", pod},
+                                                                                  {"pod", pod},
+                                                                                  {"pods", pod},
+                                                                                  {"ns", name_space},
+                                                                                  {"namespace", name_space},
+                                                                                  {"no", node},
+                                                                                  {"node", node},
+                                                                                  {"nodes", node}}};
+  const auto slash = what.find('/');
+  if (slash == std::string_view::npos || slash + 1 == what.size()) return std::nullopt;
+  for (const auto& [word, kind] : kWords) {
+    if (word == what.substr(0, slash)) return Subject{.kind = kind, .name = std::string(what.substr(slash + 1))};
+  }
+  return std::nullopt;
+}
+
+base::Result<Answer> explain_service(const ClusterObjects& objects, const Subject& subject, const std::string& ns,
+                                     const FollowReplies& follow, const AskNode& ask) {
+  const api::Service& service = *TRY(subject.kind == Subject::Kind::vip ? find_by_vip(objects, subject.name)
+                                                                        : find_by_name(objects, subject.name, ns));
+  Answer answer = explain(objects, Steerings(objects), service, follow, ask);
+  add_gaps(answer, objects.gaps);
+  return answer;
+}
+
+base::Result<Answer> explain_pod(const ClusterObjects& objects, const PodPlace& pod, const std::string& ns,
+                                 FollowReplies follow, const AskNode& ask) {
+  follow.pods = pod.addresses;
+  const Steerings steerings(objects);
+  const auto services = services_of(objects, pod, ns);
+  Answer answer;
+  answer.page.line("Pod {}/{}  {} on {}, answers for {} Service{}", ns, pod.name, list_text(pod.addresses),
+                   pod.node.empty() ? "no node yet" : pod.node, services.size(), services.size() == 1 ? "" : "s");
+  std::vector<std::string> documents;
+  for (const api::Service* service : services) {
+    Answer one = explain(objects, steerings, *service, follow, ask);
+    answer.page.append(one.page);
+    answer.code = std::max(answer.code, one.code);
+    documents.push_back(std::move(one.json));
+  }
+  if (services.empty()) answer.page.line("Verdict  nothing steers it: no Service has it as a ready endpoint");
+  add_gaps(answer, objects.gaps);
+  answer.json = json::object([&](json::Object& out) {
+    out.put("apiVersion", api::kApiVersion);
+    out.put("kind", "PodExplanation");
+    out.put("pod", fmt::format("{}/{}", ns, pod.name));
+    out.put_unless_empty("node", pod.node);
+    out.array("services", [&](json::Array& list) {
+      for (const std::string& document : documents) list.put_json(document);
+    });
+    put_gaps(out, objects.gaps);
+  });
+  return answer;
+}
+
+base::Result<Answer> explain_namespace(const ClusterObjects& objects, const std::string& ns) {
+  struct Line {
+    const api::Service* service;
+    std::vector<Steering> steerings;
+  };
+  const Steerings all(objects);
+  std::vector<Line> lines;
+  for (const api::Service& service : objects.wanted.services) {
+    if (service.meta.ns == ns && !service.vips.empty()) lines.push_back({&service, all.of(service)});
+  }
+  Answer answer;
+  Table table(2);
+  table.row({"SERVICE", "LOAD BALANCER", "IPRULE", "STEERED"});
+  std::size_t wrong = 0;
+  for (const auto& [service, steerings] : lines) {
+    const Steered steered = sum_of(steerings);
+    if (steered == Steered::otherwise) ++wrong;
+    table.row({service->meta.name,
+               list_text(service->vips),
+               steerings.empty() ? "-" : steerings.front().rule->meta.name,
+               {std::string(text(steered)), steered == Steered::otherwise ? Tone::bad : Tone::plain}});
+  }
+  if (!lines.empty()) table.print(answer.page);
+  answer.page.line("Name space {}: {} of {} Services with a load balancer's address are not steered as wanted.{}", ns,
+                   wrong, lines.size(), wrong > 0 ? "  Next: iprulectl explain svc/NAME -n " + ns : "");
+  if (wrong > 0) answer.code = ExitCode::attention;
+  add_gaps(answer, objects.gaps);
+  answer.json = json::object([&](json::Object& out) {
+    out.put("apiVersion", api::kApiVersion);
+    out.put("kind", "NamespaceExplanation");
+    out.put("namespace", ns);
+    out.array("services", [&](json::Array& list) {
+      for (const auto& [service, steerings] : lines) {
         list.object([&](json::Object& item) {
-          item.put("ipRule", steering.rule->meta.name);
-          item.put("sourceMode", api::text(steering.desired->tuple.mode));
-          item.put("source", steering.desired->tuple.source.text());
-          item.put("table", steering.desired->tuple.table);
-          item.put("priority", steering.desired->tuple.priority);
-          if (steering.publication.config != nullptr) item.put("config", steering.publication.config->meta.name);
-          item.put("appliedNodes", steering.publication.reported);
-          item.put("nodes", steering.publication.nodes);
-          if (steering.effective != nullptr) item.put("effective", steering.effective->reason);
+          item.put("name", service->meta.name);
+          item.put("steered", text(sum_of(steerings)));
         });
       }
     });
+    put_gaps(out, objects.gaps);
   });
   return answer;
 }

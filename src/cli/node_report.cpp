@@ -1,16 +1,16 @@
 #include "cli/node_report.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "api/kinds.h"
 #include "api/published_config.h"
 #include "cli/age.h"
-#include "cli/doctor.h"
+#include "cli/drift.h"
+#include "cli/examine_nodes.h"
+#include "cli/gaps.h"
 #include "json/writer.h"
 
 namespace cli {
@@ -55,33 +55,11 @@ std::vector<Open> open_on(const ClusterObjects& objects, const api::NodeState& r
   return out;
 }
 
-void add_gaps(Answer& answer, const ClusterObjects& objects) {
-  for (const std::string& gap : objects.gaps) answer.page.put("Not asked: ", Tone::warning).put(gap).end_line();
-  if (!objects.gaps.empty()) answer.code = ExitCode::could_not_ask;
-}
-
-void put_gaps(json::Object& out, const ClusterObjects& objects) {
-  out.array("notAsked", [&](json::Array& list) {
-    for (const std::string& gap : objects.gaps) list.put(gap);
-  });
-}
-
 std::string since_text(const api::NodeState& report, meta::Time now) {
   return report.status.changed == meta::Time() ? "" : fmt::format(", {} ago", age_text(now - report.status.changed));
 }
 
 }  // namespace
-
-state::NodeFacts facts_of(const api::NodeState::Facts& facts) {
-  state::NodeFacts out{.kernel = facts.kernel};
-  out.service_proxy = static_cast<state::ServiceProxy>(facts.service_proxy);
-  out.conntrack = facts.conntrack;
-  if (facts.local_rule_priority) out.local_rule_priority = static_cast<std::uint32_t>(*facts.local_rule_priority);
-  for (const auto& filter : facts.reverse_path_filter) {
-    if (auto device = net::InterfaceName::parse(filter.device)) out.reverse_path_filter.emplace(*device, filter.value);
-  }
-  return out;
-}
 
 base::Result<Answer> diff_in_cluster(const ClusterObjects& objects, const std::vector<std::string>& nodes,
                                      meta::Time now) {
@@ -111,7 +89,7 @@ base::Result<Answer> diff_in_cluster(const ClusterObjects& objects, const std::v
   answer.page.line("Diff: {} of {} nodes differ, as far as reports tell: no kernel was asked.", differing,
                    names.size());
   if (differing > 0 || silent > 0) answer.code = ExitCode::attention;
-  add_gaps(answer, objects);
+  add_gaps(answer, objects.gaps);
   answer.json = json::object([&](json::Object& out) {
     out.put("apiVersion", api::kApiVersion);
     out.put("kind", "ClusterDiff");
@@ -132,95 +110,33 @@ base::Result<Answer> diff_in_cluster(const ClusterObjects& objects, const std::v
         });
       }
     });
-    put_gaps(out, objects);
+    put_gaps(out, objects.gaps);
   });
   return answer;
 }
 
-base::Result<Answer> examine_nodes(const ClusterObjects& objects, const std::vector<std::string>& nodes) {
-  const auto names = TRY(chosen_nodes(objects, nodes));
-  std::map<std::string, std::pair<std::vector<std::string>, Answer>> groups;  // Nodes that show the same, by its text.
+base::Result<Answer> explain_node(const ClusterObjects& objects, const std::string& node, meta::Time now,
+                                  const AskNode& ask) {
+  ClusterObjects known = objects;
+  known.gaps.clear();  // Told once, at the end.
+  const std::vector<std::string> only = {node};
+  const Answer diff = TRY(diff_in_cluster(known, only, now));
+  const Answer examination = TRY(examine_nodes(known, only, ask));
+  const Answer drift = TRY(drift_in_cluster(known, only, now));
   Answer answer;
-  for (const std::string& node : names) {
-    const api::NodeState* report = report_of(objects, node);
-    if (report == nullptr) {
-      answer.page.put(node).put("  no report: run `iprulectl doctor --local` there", Tone::warning).end_line();
-      answer.code = ExitCode::attention;
-      continue;
-    }
-    state::NodeFacts facts = facts_of(report->status.facts);
-    for (const auto& empty : report->status.empty_tables) {
-      facts.tables.push_back(
-          {.table = empty.table, .family = empty.family == api::IPFamily::v4 ? net::Family::v4 : net::Family::v6});
-    }
-    Answer shown = show_reported_facts(facts);
-    auto& [members, story] = groups[shown.json];
-    members.push_back(node);
-    story = std::move(shown);
+  for (const Answer* part : {&diff, &examination, &drift}) {
+    answer.page.append(part->page);
+    answer.code = std::max(answer.code, part->code);
   }
-  for (const auto& [key, group] : groups) {
-    answer.page.line("{}, by what its agent reported", names_text(group.first));
-    answer.page.append(group.second.page);
-    if (group.second.code != ExitCode::fine) answer.code = ExitCode::attention;
-  }
-  add_gaps(answer, objects);
+  add_gaps(answer, objects.gaps);
   answer.json = json::object([&](json::Object& out) {
     out.put("apiVersion", api::kApiVersion);
-    out.put("kind", "ClusterExamination");
-    out.array("groups", [&](json::Array& list) {
-      for (const auto& [key, group] : groups) {
-        list.object([&](json::Object& item) {
-          item.array("nodes", [&](json::Array& own) {
-            for (const std::string& member : group.first) own.put(member);
-          });
-          item.put_json("examination", group.second.json);
-        });
-      }
-    });
-    put_gaps(out, objects);
-  });
-  return answer;
-}
-
-base::Result<Answer> drift_in_cluster(const ClusterObjects& objects, const std::vector<std::string>& nodes,
-                                      meta::Time now) {
-  const auto names = TRY(chosen_nodes(objects, nodes));
-  constexpr std::array<std::string_view, 2> kTypes = {"Drifting", "Clashing"};
-  Answer answer;
-  Table table;
-  table.row({"NODE", "SINCE", "WHAT", "DETAIL"});
-  std::vector<std::pair<std::string, meta::Condition>> found;
-  std::set<std::string> drifting;
-  for (const std::string& node : names) {
-    const api::NodeState* report = report_of(objects, node);
-    for (const std::string_view type : kTypes) {
-      const auto* condition = report != nullptr ? meta::find(report->status.conditions, type) : nullptr;
-      if (condition == nullptr || condition->status != meta::Truth::yes) continue;
-      found.emplace_back(node, *condition);
-      drifting.insert(node);
-      table.row({node, age_text(now - condition->last_transition), condition->reason, condition->message});
-    }
-  }
-  if (!found.empty()) table.print(answer.page);
-  answer.page.line("{} of {} nodes report that others change what is ours, or stand beside it.", drifting.size(),
-                   names.size());
-  if (!found.empty()) answer.code = ExitCode::attention;
-  add_gaps(answer, objects);
-  answer.json = json::object([&](json::Object& out) {
-    out.put("apiVersion", api::kApiVersion);
-    out.put("kind", "DriftReport");
-    out.array("drift", [&](json::Array& list) {
-      for (const auto& [node, condition] : found) {
-        list.object([&](json::Object& item) {
-          item.put("node", node);
-          item.put("type", condition.type);
-          item.put("reason", condition.reason);
-          item.put("message", condition.message);
-          item.put("since", meta::format_time(condition.last_transition));
-        });
-      }
-    });
-    put_gaps(out, objects);
+    out.put("kind", "NodeExplanation");
+    out.put("node", node);
+    out.put_json("diff", diff.json);
+    out.put_json("examination", examination.json);
+    out.put_json("drift", drift.json);
+    put_gaps(out, objects.gaps);
   });
   return answer;
 }

@@ -1,6 +1,5 @@
 #include "cli/plan_cluster.h"
 
-#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -8,34 +7,13 @@
 #include "agent/node_settings.h"
 #include "agent/preview.h"
 #include "api/kinds.h"
-#include "cli/node_report.h"
+#include "cli/examine_nodes.h"
+#include "cli/gaps.h"
 #include "cli/plan_page.h"
 #include "json/writer.h"
 
 namespace cli {
 namespace {
-
-template <typename Kind>
-void lay_over(std::vector<Kind>& objects, const std::vector<Kind>& changes) {
-  for (const Kind& change : changes) {
-    const auto same = std::ranges::find_if(objects, [&](const Kind& object) {
-      return object.meta.name == change.meta.name && object.meta.ns == change.meta.ns;
-    });
-    if (same == objects.end()) {
-      objects.push_back(change);
-    } else {
-      *same = change;
-    }
-  }
-}
-
-agent::Manifests with(agent::Manifests objects, const agent::Manifests& changes) {
-  lay_over(objects.rules, changes.rules);
-  lay_over(objects.services, changes.services);
-  lay_over(objects.slices, changes.slices);
-  lay_over(objects.nodes, changes.nodes);
-  return objects;
-}
 
 // What the cluster says of one node, as its agent hears it.
 agent::NodeSettings settings_on(const ClusterObjects& objects, const std::string& node) {
@@ -50,7 +28,7 @@ agent::NodeSettings settings_on(const ClusterObjects& objects, const std::string
 base::Result<Answer> plan_in_cluster(const ClusterObjects& objects, const agent::Manifests& changes,
                                      const std::vector<std::string>& nodes) {
   const auto names = TRY(chosen_nodes(objects, nodes));
-  const agent::Manifests after = with(objects.wanted, changes);
+  const agent::Manifests after = laid_over(objects.wanted, changes);
   std::map<std::string, std::pair<std::vector<std::string>, agent::Preview>> groups;  // By what is to be done.
   for (const std::string& node : names) {
     const api::NodeState* report = report_of(objects, node);
@@ -76,8 +54,8 @@ base::Result<Answer> plan_in_cluster(const ClusterObjects& objects, const agent:
     documents.emplace_back(members, std::move(one.json));
   }
   answer.page.line("{} of {} nodes would change, as far as objects tell: no kernel was asked.", changing, names.size());
-  for (const std::string& gap : objects.gaps) answer.page.put("Not asked: ", Tone::warning).put(gap).end_line();
-  answer.code = !objects.gaps.empty() ? ExitCode::could_not_ask : changing > 0 ? ExitCode::attention : ExitCode::fine;
+  if (changing > 0) answer.code = ExitCode::attention;
+  add_gaps(answer, objects.gaps);
   answer.json = json::object([&](json::Object& out) {
     out.put("apiVersion", api::kApiVersion);
     out.put("kind", "ClusterPlan");
@@ -91,9 +69,7 @@ base::Result<Answer> plan_in_cluster(const ClusterObjects& objects, const agent:
         });
       }
     });
-    out.array("notAsked", [&](json::Array& list) {
-      for (const std::string& gap : objects.gaps) list.put(gap);
-    });
+    put_gaps(out, objects.gaps);
   });
   return answer;
 }

@@ -18,11 +18,6 @@ std::string counted(std::size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-std::size_t in_sync(const ClusterFacts& facts) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      facts.nodes, [](const api::NodeState& node) { return node.status.sync == api::Sync::in_sync; }));
-}
-
 Table::Cell light(bool good) {
   return good ? Table::Cell("ok", Tone::good) : Table::Cell("!!", Tone::bad);
 }
@@ -49,7 +44,7 @@ Table components(const ClusterFacts& facts, meta::Time now) {
 }
 
 Table jobs(const ClusterFacts& facts, bool healthy) {
-  const std::size_t synced = in_sync(facts);
+  const std::size_t synced = nodes_in_sync(facts);
   Table table(2);
   table.row({"", "JOB", "OBJECTS", "NODES", "STATE"});
   table.row(
@@ -68,7 +63,7 @@ std::string json_of(const ClusterFacts& facts, const std::vector<Problem>& probl
     out.put("configs", facts.configs.size());
     out.object("nodes", [&](json::Object& nodes) {
       nodes.put("known", facts.nodes.size());
-      nodes.put("inSync", in_sync(facts));
+      nodes.put("inSync", nodes_in_sync(facts));
     });
     out.array("problems", [&](json::Array& list) {
       for (const Problem& problem : problems) {
@@ -107,6 +102,11 @@ void print_problems(Page& page, const std::vector<Problem>& problems, meta::Time
 }
 
 }  // namespace
+
+std::size_t nodes_in_sync(const ClusterFacts& facts) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      facts.nodes, [](const api::NodeState& node) { return node.status.sync == api::Sync::in_sync; }));
+}
 
 Answer show_status(const ClusterFacts& facts, meta::Time now) {
   Answer answer;

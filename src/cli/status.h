@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ struct ClusterFacts {
   std::vector<api::NodeState> nodes;
   std::vector<std::string> gaps;  // What could not be asked, and why: unknown is not empty.
 };
+
+std::size_t nodes_in_sync(const ClusterFacts& facts);
 
 // One screen, whatever the size of the cluster: components, the job, problems by cause with the number of nodes, the
 // next step.

@@ -1,4 +1,5 @@
-// What iprulectl answers from the objects of a cluster: plan, diff, doctor, drift, explain, and waiting.
+// What iprulectl answers from the objects of a cluster: plan, diff, doctor, drift, explain, and waiting. No kubelet
+// runs here, so kernels of nodes cannot be asked: what is said then is tested here, the rest in tests/node.
 #include <chrono>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 
 #include "base/file.h"
 #include "testbed/cluster.h"
+#include "testbed/eventually.h"
 #include "testbed/process.h"
 #include "testbed/temp_folder.h"
 
@@ -152,10 +154,133 @@ TEST_F(Questions, doctor_advises_by_what_agents_reported) {
   EXPECT_THAT(done.output, HasSubstr("Works here: Reply (recommended), LocalEndpoints.  Cannot work: ClusterIP"));
 }
 
+TEST_F(Questions, a_kernel_that_cannot_be_asked_is_a_gap_and_the_report_is_shown) {
+  const auto none = ask({"doctor", "--node", "worker-1"});
+  EXPECT_EQ(none.exit.code, 3) << none.errors;
+  EXPECT_THAT(none.output, HasSubstr("worker-1, by what its agent reported\n"));
+  EXPECT_THAT(none.output,
+              HasSubstr("Not asked: the kernel of worker-1: there is no Agent object, so no agent runs there\n"));
+
+  kubectl({"apply", "-f", "-"}, R"(
+apiVersion: api.operator.brtrm.dev/v1alpha1
+kind: Agent
+metadata: {name: agent, namespace: shop}
+)");
+  EXPECT_THAT(ask({"doctor", "--node", "worker-1"}).output,
+              HasSubstr("Not asked: the kernel of worker-1: no agent runs there, by the pods of name space shop\n"));
+
+  kubectl({"create", "serviceaccount", "default", "-n", "shop"});
+  kubectl({"apply", "-f", "-"}, R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: iprule-agent-x, namespace: shop, labels: {app: iprule-agent}}
+spec: {nodeName: worker-1, containers: [{name: agent, image: agent}]}
+)");
+  const auto no_kubelet = ask({"doctor", "--node", "worker-1"});
+  EXPECT_EQ(no_kubelet.exit.code, 3) << no_kubelet.errors;
+  EXPECT_THAT(no_kubelet.output, HasSubstr("worker-1, by what its agent reported\n"));
+  EXPECT_THAT(no_kubelet.output, HasSubstr("Not asked: the kernel of worker-1: "));
+
+  kubectl({"create", "clusterrole", "reader", "--verb=get,list",
+           "--resource=pods,nodes,services,endpointslices.discovery.k8s.io,iprules,ipruleconfigs,agents,nodestates"});
+  kubectl({"create", "clusterrolebinding", "reader", "--clusterrole=reader", "--user=reader"});
+  const auto denied = ask({"doctor", "--node", "worker-1", "--as", "reader"});
+  EXPECT_EQ(denied.exit.code, 3) << denied.errors;
+  EXPECT_THAT(denied.output, HasSubstr("worker-1, by what its agent reported\n"));
+  EXPECT_THAT(denied.output, HasSubstr("Not asked: the kernel of worker-1: 403 Forbidden: "));
+  EXPECT_THAT(denied.output, HasSubstr("pods/exec"));
+
+  const auto packet =
+      ask({"explain", "--from", "10.244.1.7", "--to", "198.18.7.9", "--node", "worker-1", "--as", "reader"});
+  EXPECT_EQ(packet.exit.code, 3);
+  EXPECT_THAT(packet.errors, HasSubstr("the kernel of worker-1: 403 Forbidden: "));
+  kubectl({"delete", "-n", "shop", "pod/iprule-agent-x", "agent/agent", "--grace-period=0", "--force"});
+}
+
+TEST_F(Questions, before_anything_is_installed_the_API_tells_what_is_likely) {
+  const auto unknown = ask({"doctor", "--preflight"});
+  EXPECT_EQ(unknown.exit.code, 0) << unknown.output;
+  EXPECT_THAT(unknown.output, HasSubstr("no kube-proxy and none of the networks that we know"));
+  kubectl({"create", "configmap", "kube-proxy", "-n", "kube-system", "--from-literal=config.conf=mode: nftables"});
+  const auto done = ask({"doctor", "--preflight"});
+  EXPECT_EQ(done.exit.code, 0) << done.errors;
+  EXPECT_THAT(done.output, HasSubstr("likely kube-proxy nftables (mode of ConfigMap kube-proxy)\n"));
+  EXPECT_THAT(done.output, HasSubstr("Likely to work: Reply (recommended), LocalEndpoints."));
+  EXPECT_THAT(done.output, HasSubstr("  ok  nodes          2\n"));
+  kubectl({"delete", "configmap", "kube-proxy", "-n", "kube-system"});
+}
+
+TEST_F(Questions, requests_are_told_to_who_wants_to_see_them) {
+  EXPECT_THAT(ask({"drift", "-v", "6"}).errors, HasSubstr("/apis/api.operator.brtrm.dev/v1alpha1/nodestates"));
+  EXPECT_EQ(ask({"drift"}).errors, "");
+  const auto quiet = ask({"drift", "-q"});
+  EXPECT_EQ(quiet.exit.code, 1);
+  EXPECT_EQ(quiet.output, "");
+}
+
+TEST_F(Questions, drift_can_be_asked_for_what_is_recent) {
+  const auto old = ask({"drift", "--since", "1h"});
+  EXPECT_EQ(old.exit.code, 0) << old.errors;
+  EXPECT_THAT(old.output, HasSubstr("0 of 2 nodes report"));
+  EXPECT_THAT(old.output, HasSubstr(", begun within 60m.\n"));
+  EXPECT_EQ(ask({"drift", "--since", "soon"}).exit.code, 2);
+}
+
+TEST_F(Questions, a_pod_a_name_space_and_a_node_are_explained) {
+  kubectl({"apply", "-f", "-"}, rule("Reply"));
+  kubectl({"create", "serviceaccount", "pods", "-n", "shop"});
+  kubectl({"apply", "-f", "-"}, R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: frontend-1, namespace: shop}
+spec: {nodeName: worker-1, serviceAccountName: pods, containers: [{name: web, image: web}]}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: frontend-1, namespace: shop, labels: {kubernetes.io/service-name: frontend}}
+addressType: IPv4
+endpoints: [{addresses: [10.244.1.7], nodeName: worker-1, conditions: {ready: true}}]
+)");
+  patch_status("pod", "frontend-1", R"({"podIP":"10.244.1.7","podIPs":[{"ip":"10.244.1.7"}]})", "shop");
+
+  const auto pod = ask({"explain", "pod/frontend-1", "-n", "shop", "--client", "198.18.7.9"});
+  EXPECT_EQ(pod.exit.code, 3) << pod.errors;
+  EXPECT_THAT(pod.output, HasSubstr("Pod shop/frontend-1  10.244.1.7 on worker-1, answers for 1 Service\n"));
+  EXPECT_THAT(pod.output, HasSubstr("Service shop/frontend  load balancer 203.0.113.45"));
+  EXPECT_THAT(pod.output, HasSubstr("Not asked: the kernel of worker-1: "));
+  EXPECT_EQ(ask({"explain", "pod/none", "-n", "shop"}).errors,
+            "iprulectl: there is no pod \"none\" in name space shop; -n names another\n");
+
+  const auto ns = ask({"explain", "ns/shop"});
+  EXPECT_EQ(ns.exit.code, 1) << ns.errors;
+  EXPECT_THAT(ns.output, HasSubstr("  frontend  203.0.113.45   public-eu  NOT AS WANTED\n"));
+
+  const auto node = ask({"explain", "node/worker-2"});
+  EXPECT_EQ(node.exit.code, 3) << node.errors;
+  EXPECT_THAT(node.output, HasSubstr("Diff: 0 of 1 nodes differ"));
+  EXPECT_THAT(node.output, HasSubstr("worker-2, by what its agent reported\n"));
+  EXPECT_THAT(node.output, HasSubstr("5 repairs in a minute"));
+  kubectl({"delete", "-n", "shop", "pod/frontend-1", "endpointslice/frontend-1", "--grace-period=0", "--force"});
+}
+
+TEST_F(Questions, a_watch_prints_what_is_new_and_only_that) {
+  auto watch = testbed::Process::start(
+      {.arguments = {IPRULECTL, "status", "-w", "--kubeconfig", cluster().admin_kubeconfig().native()}});
+  ASSERT_TRUE(watch) << watch.error().message();
+  const auto seen = [&](std::string_view words) {
+    return testbed::eventually(std::string(words), 60s, [&] { return watch->output().contains(words); });
+  };
+  ASSERT_TRUE(seen("0 IPRules,")) << watch->errors();
+  kubectl({"apply", "-f", "-"}, rule("Reply"));
+  EXPECT_TRUE(seen("1 IPRule,")) << watch->errors();
+  const std::string all = watch->output();
+  EXPECT_EQ(all.find("0 IPRules,"), all.rfind("0 IPRules,")) << "what did not change is not told again";
+}
+
 TEST_F(Questions, drift_names_the_nodes_and_obeys_nothing_they_say) {
   const auto done = ask({"drift"});
   EXPECT_EQ(done.exit.code, 1) << done.errors;
-  EXPECT_THAT(done.output, HasSubstr("Repeating  5 repairs in a minute \\x1b[2J\n"));
+  EXPECT_THAT(done.output, HasSubstr("goes on  Repeating  5 repairs in a minute \\x1b[2J\n"));
   EXPECT_THAT(done.output, HasSubstr("1 of 2 nodes report that others change what is ours, or stand beside it.\n"));
   EXPECT_EQ(ask({"drift", "--node", "worker-1"}).exit.code, 0);
 }
@@ -182,6 +307,22 @@ spec: {serviceIP: 203.0.113.45, table: 0, routeTable: 100, priority: 1000, state
   const auto wrong = ask({"explain", "svc/fronted", "-n", "shop"});
   EXPECT_EQ(wrong.exit.code, 2);
   EXPECT_THAT(wrong.errors, HasSubstr("did you mean \"frontend\"?"));
+}
+
+TEST_F(Questions, whoever_waits_at_a_terminal_sees_how_far_it_is) {
+  kubectl({"apply", "-f", "-"}, rule("Reply"));
+  patch_status(
+      "iprule", "public-eu",
+      R"({"matchedServices":0,"matchedVIPs":0,"shadowedVIPs":0,"configs":0,"conditions":[{"type":"RoutesMissing","status":"True","reason":"EmptyTable","message":"table 100","lastTransitionTime":"2026-01-01T00:00:00Z","observedGeneration":1}]})");
+  const auto done = testbed::run({.arguments = {"script", "-qec",
+                                                fmt::format("stty cols 60 && '{}' status --wait 3s --kubeconfig '{}'",
+                                                            IPRULECTL, cluster().admin_kubeconfig().native()),
+                                                "/dev/null"},
+                                  .environment = {"SHELL=/bin/sh", "TERM=xterm"}},
+                                 60s);
+  ASSERT_TRUE(done) << done.error().message();
+  EXPECT_THAT(done->output, HasSubstr("\r[####################] nodes in sync 2/2\x1b[K"));
+  EXPECT_THAT(done->output, HasSubstr("\r\x1b[K")) << "and nothing of it stays";
 }
 
 TEST_F(Questions, waiting_in_vain_has_a_code_of_its_own) {

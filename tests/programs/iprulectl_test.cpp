@@ -84,6 +84,35 @@ TEST(Iprulectl, bash_completes_its_words) {
   EXPECT_EQ(done.output, "zsh\nversion\n") << done.errors;
 }
 
+TEST(Iprulectl, completion_is_installed_for_the_shell_and_for_kubectl) {
+  testbed::TempFolder folder;
+  std::filesystem::copy(IPRULECTL, folder / "iprulectl");
+  const auto install = [&](const std::string& shell) {
+    const auto done = testbed::run({.arguments = {(folder / "iprulectl").native(), "completion", "install"},
+                                    .environment = {"HOME=" + folder.path().native(), "SHELL=" + shell}},
+                                   30s);
+    EXPECT_TRUE(done) << done.error().message();
+    return done.value_or(testbed::Finished());
+  };
+  EXPECT_EQ(install("/bin/bash").exit.code, 0);
+  EXPECT_EQ(install("/bin/bash").exit.code, 0) << "again";
+  EXPECT_EQ(base::read_file(folder / ".local/share/bash-completion/completions/iprulectl").value(),
+            run({IPRULECTL, "completion", "bash"}).output);
+  EXPECT_THAT(run({(folder / "kubectl_complete-iprule").native(), "ver"}).output, HasSubstr("version\t"));
+  const auto zsh = install("/bin/zsh");
+  EXPECT_EQ(zsh.exit.code, 2);
+  EXPECT_THAT(zsh.errors, HasSubstr("$fpath"));
+}
+
+TEST(Iprulectl, manifests_may_come_from_standard_input) {
+  const auto done = testbed::run({.arguments = {IPRULECTL, "analyze", "-f", "-"},
+                                  .input = "kind: IPRule\nmetadata: {name: a}\nspec:\n  tabel: 7\n"},
+                                 30s);
+  ASSERT_TRUE(done) << done.error().message();
+  EXPECT_EQ(done->exit.code, 2);
+  EXPECT_EQ(done->errors, "iprulectl: standard input:4:10: spec.tabel: unknown field; did you mean table?\n");
+}
+
 TEST(Iprulectl, the_example_of_a_host_without_kubernetes_has_no_finding) {
   const auto done = run({IPRULECTL, "analyze", "-f", IPRULE_SOURCE_DIR "/config/standalone/manifests"});
   EXPECT_EQ(done.exit.code, 0) << done.errors;

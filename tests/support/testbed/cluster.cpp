@@ -195,6 +195,10 @@ Part& Cluster::add_api_server_part(std::string name, std::uint16_t port, const s
       "--service-account-signing-key-file=" + file("service-accounts.key"),
       fmt::format("--service-cluster-ip-range={}", kServiceRange),
       "--allow-privileged=true",
+      "--kubelet-client-certificate=" +
+          file("admin.pem"),  // For exec and logs; each file has both, and Go takes its own.
+      "--kubelet-client-key=" + file("admin.pem"),
+      "--kubelet-preferred-address-types=InternalIP",
       "--enable-aggregator-routing=true",
       "--audit-policy-file=" + file("audit-policy.yaml"),
       "--audit-log-path=" + audit_log().native(),

@@ -1,0 +1,88 @@
+#include "cli/completion_install.h"
+
+#include <cstdlib>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "api/kinds.h"
+#include "base/file.h"
+#include "cli/completion.h"
+#include "json/writer.h"
+
+namespace cli {
+namespace {
+
+constexpr const char* kKubectlName = "kubectl_complete-iprule";
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes it.
+  return value != nullptr ? value : "";
+}
+
+struct Target {
+  Shell shell;
+  std::filesystem::path file;
+};
+
+std::optional<Target> target_of(const ShellPlace& place) {
+  const auto data = place.data.empty() ? place.home / ".local/share" : place.data;
+  const std::string name = std::filesystem::path(place.shell).filename();
+  if (name == "bash") return Target{Shell::bash, data / "bash-completion/completions/iprulectl"};
+  if (name == "fish") return Target{Shell::fish, place.home / ".config/fish/completions/iprulectl.fish"};
+  return std::nullopt;
+}
+
+// What is there already under that name is replaced only where it leads to us.
+base::Status link_beside(const std::filesystem::path& program) {
+  const auto link = program.parent_path() / kKubectlName;
+  std::error_code error;
+  if (std::filesystem::equivalent(link, program, error)) return {};
+  std::filesystem::create_symlink(program.filename(), link, error);
+  if (error) return base::fail_errno(fmt::format("make {}", link.native()), error.value());
+  return {};
+}
+
+}  // namespace
+
+base::Result<ShellPlace> ShellPlace::of_process() {
+  std::error_code error;
+  ShellPlace out{
+      .shell = variable("SHELL"), .home = variable("HOME"), .data = variable("XDG_DATA_HOME"), .program = {}};
+  out.program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return base::fail_errno("find this program", error.value());
+  if (out.home.empty()) return base::fail(base::Fault::invalid, "HOME is not set: nobody knows where to write");
+  return out;
+}
+
+base::Result<Answer> install_completion(const ShellPlace& place) {
+  const auto target = target_of(place);
+  if (!target) {
+    return base::fail(
+        base::Fault::invalid,
+        fmt::format("SHELL is \"{}\": for zsh put what `iprulectl completion zsh` prints into a folder of "
+                    "$fpath as _iprulectl",
+                    place.shell));
+  }
+  std::error_code error;
+  std::filesystem::create_directories(target->file.parent_path(), error);
+  TRY(base::write_file(target->file, completion_script(target->shell)));
+  const auto linked = link_beside(place.program);
+  Answer answer;
+  answer.page.line("{}: completion for iprulectl written; open a new shell", target->file.native());
+  if (linked) {
+    answer.page.line("kubectl iprule: completed by {}", (place.program.parent_path() / kKubectlName).native());
+  } else {
+    answer.page.put("kubectl iprule: not completed: ", Tone::warning).put(linked.error().message()).end_line();
+    answer.code = ExitCode::attention;
+  }
+  answer.json = json::object([&](json::Object& out) {
+    out.put("apiVersion", api::kApiVersion);
+    out.put("kind", "CompletionInstalled");
+    out.put("file", target->file.native());
+    out.put("kubectl", linked.has_value());
+  });
+  return answer;
+}
+
+}  // namespace cli
