@@ -60,8 +60,11 @@ bool tells_truly(const std::string& shown, const std::string& printed) {
 }
 
 std::string masked(std::string text) {
-  static const std::array<std::pair<std::regex, const char*>, 5> kVolatile = {{
+  static const std::array<std::pair<std::regex, const char*>, 8> kVolatile = {{
       {std::regex(R"(\b\d+(\.\d+)? (ms|s)\b)"), "N s"},
+      {std::regex(R"(\b\d+[smhd](\d+s)?\b)"), "AGE"},
+      {std::regex(R"(\d{4}-\d\d-\d\dT[\d:]+Z)"), "TIME"},
+      {std::regex(R"(leader \S+)"), "leader NAME"},
       {std::regex(R"(\beth1 \d{4,}\b)"), "eth1 N"},
       {std::regex(R"(kernel \d+\.\d+\S*)"), "kernel N"},
       {std::regex(R"(\d+ rules, (\d+) ours)"), "N rules, $1 ours"},

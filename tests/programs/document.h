@@ -31,6 +31,6 @@ class Document {
 // Whether a page that shows `shown` is right about a command that printed `printed`.
 bool tells_truly(const std::string& shown, const std::string& printed);
 
-// Without what differs from run to run: durations, packet counts of a stretch of time, versions of kernels, and how far
-// columns are apart.
+// Without what differs from run to run: durations, ages, packet counts of a stretch of time, versions of kernels, who
+// leads, and how far columns are apart.
 std::string masked(std::string text);
