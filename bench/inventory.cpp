@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "api/iprule_config.h"
+#include "api/kinds.h"
+#include "bench/measure.h"
 #include "bench/settled_cluster.h"
 #include "testbed/http.h"
 
@@ -80,6 +83,15 @@ base::Result<double> Inventory::metric(std::string_view name) {
   };
   TRY(node_->within(ask));
   return out;
+}
+
+base::Result<double> Inventory::list_alone() {
+  const std::string path =
+      fmt::format("/apis/{}/v1alpha1/{}?resourceVersion=0", api::kGroup, api::IPRuleConfig::kPlural);
+  return timed([&]() -> base::Status {
+    TRY(stage_->client().send({.method = "GET", .target = path}, kube::within(kPatience)));
+    return {};
+  });
 }
 
 base::Result<lab::Process> Inventory::start_controller(Command command) {

@@ -36,6 +36,9 @@ class Inventory {
   base::Result<double> metric(std::string_view name);
   lab::Host& node() { return *node_; }
 
+  // Milliseconds in which the API server hands over all published objects to somebody who only takes the bytes.
+  base::Result<double> list_alone();
+
   base::Result<lab::Process> start_controller(Command command);
   Stage& stage() { return *stage_; }
 

@@ -63,6 +63,10 @@ class Beginnings {
     if (written > 0) return base::fail(base::Fault::bug, "a restart has written to the kernel");
     return time;
   }
+  base::Result<double> list_alone(std::uint32_t objects) {
+    TRY(grow_to(objects));
+    return inventory_->list_alone();
+  }
   base::Result<double> repair(std::uint32_t objects) {
     TRY(grow_to(objects));
     TRY(inventory_->steer_by("rules"));
@@ -155,6 +159,9 @@ Group service_rules_group() {
               {.name = "10,000 configs, restart with all in place, 0 writes",
                .ours = [=] { return beginnings->restart(10'000); },
                .budget = 500,
+               .rounds = 3},
+              {.name = "10,000 configs, handed over by the API server, not read",
+               .ours = [=] { return beginnings->list_alone(10'000); },
                .rounds = 3},
               {.name = "rule removed by others to rule back, p99 at 10,000",
                .ours = [=] { return beginnings->repair(10'000); },
