@@ -43,6 +43,9 @@ base::Status Site::prepare() {
   TRY(stage_->create(R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"worker-1"}})"));
   TRY(stage_->create(R"({"apiVersion":"api.operator.brtrm.dev/v1alpha1","kind":"IPRule","metadata":{"name":"public"},
                          "spec":{"cidrs":["203.0.113.0/24"],"table":100,"priority":1000}})"));
+  // As the install leaves it: without the account, the controller looks for it again and again.
+  TRY(stage_->create(
+      R"({"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"iprule-agent","namespace":"default"}})"));
   // As rules, however many: each of them is told by an event of its own.
   TRY(stage_->create(R"({"apiVersion":"api.operator.brtrm.dev/v1alpha1","kind":"Agent",
                          "metadata":{"name":"agent","namespace":"default"},"spec":{"dataplane":"rules"}})"));
