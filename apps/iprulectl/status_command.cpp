@@ -32,6 +32,7 @@ int show_cluster_status(const ClusterFlags& flags, const Patience& patience, con
     const cli::ClusterFacts facts = cluster->read_facts();
     const cli::Answer answer = cli::show_status(facts, now());
     const bool in_time = std::chrono::steady_clock::now() < deadline;
+    if (patience.wait > 0) progress.step("nodes in sync", cli::nodes_in_sync(facts), facts.nodes.size());
     if (!patience.watch && (patience.wait == 0 || answer.code == cli::ExitCode::fine || !in_time)) {
       progress.clear();
       const int code = print(answer, common);
@@ -39,7 +40,6 @@ int show_cluster_status(const ClusterFlags& flags, const Patience& patience, con
       return in_vain ? static_cast<int>(cli::ExitCode::waited_in_vain) : code;
     }
     if (patience.watch && answer.json != last) print(answer, common);
-    if (!patience.watch) progress.step("nodes in sync", cli::nodes_in_sync(facts), facts.nodes.size());
     last = answer.json;
     std::this_thread::sleep_for(std::chrono::seconds(1));  // A person waits; one list a second is little to a server.
   }

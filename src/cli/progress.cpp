@@ -37,9 +37,7 @@ void put(int descriptor, std::string_view text) {
 Progress::Progress(int descriptor) : descriptor_(descriptor), is_terminal_(can_redraw(descriptor)) {}
 
 void Progress::step(std::string_view what, std::size_t done, std::size_t total) {
-  if (!is_terminal_) return;
-  if (!begun_) begun_ = steady_clock::now();
-  if (steady_clock::now() - *begun_ < kMoment) return;
+  if (!is_terminal_ || steady_clock::now() - begun_ < kMoment) return;
   // The last column stays free: some terminals wrap as soon as it is filled.
   put(descriptor_, "\r" + progress_line(what, done, total, width_of(descriptor_) - 1) + "\x1b[K");
   visible_ = true;

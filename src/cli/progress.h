@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,7 +23,7 @@ class Progress {
   int descriptor_;
   bool is_terminal_;
   bool visible_ = false;
-  std::optional<std::chrono::steady_clock::time_point> begun_;
+  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
 };
 
 // The line, not wider than `columns`.
