@@ -92,7 +92,7 @@ cleanup-test-e2e: ## Remove the cgroups of a run that was killed; nothing else c
 bench: setup-test ## Print what we promise about speed, peers beside us (docs/performance.md); BENCH=kernel: one group
 	@$(call build,release,bench)
 	@CGO_ENABLED=0 go build -C bench/peer -mod=readonly -trimpath -o ../../build/bench/peer .
-	IPRULE_PEER=$(CURDIR)/build/bench/peer IPRULE_KUBERNETES=$$(.ci/kubernetes) build/release/bench/bench $(BENCH)
+	IPRULE_PEER="$(CURDIR)/build/bench/peer" IPRULE_KUBERNETES="$$(.ci/kubernetes)" build/release/bench/bench $(BENCH)
 
 ##@ Check and generate
 
