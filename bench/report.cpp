@@ -75,7 +75,7 @@ std::string_view json_of(std::optional<bool> answer) {
 Machine this_machine() {
   utsname system{};
   (void)::uname(&system);
-  return {.kernel = system.release, .cpus = std::thread::hardware_concurrency(), .commit = base::version_text("bench")};
+  return {.kernel = system.release, .cpus = std::thread::hardware_concurrency(), .commit = std::string(base::commit())};
 }
 
 std::string format_table(const std::vector<GroupReport>& reports) {

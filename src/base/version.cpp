@@ -19,6 +19,10 @@ std::string_view version() {
   return kVersion;
 }
 
+std::string_view commit() {
+  return kCommit;
+}
+
 std::string version_text(std::string_view program) {
   return fmt::format("{} {} (commit {}, {}, {})", program, kVersion, kCommit, kCompiler, kBuildType);
 }
