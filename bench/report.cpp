@@ -1,5 +1,6 @@
 #include "bench/report.h"
 
+#include <cmath>
 #include <sys/utsname.h>
 #include <thread>
 
@@ -48,9 +49,9 @@ void append_growth(std::string& out, const std::string& group, const GrowthLine&
   out += fmt::format("  n^{:.2f}, expected n^{:.2f}\n", line.exponent, line.expected);
 }
 
-// JSON has no word for what is not a number.
+// JSON has no word for what is not a number, for example the spread of rounds that all cost nothing.
 std::string number(double value) {
-  return fmt::format("{:.6g}", value);
+  return std::isfinite(value) ? fmt::format("{:.6g}", value) : "null";
 }
 
 std::string number(const std::optional<double>& value) {
