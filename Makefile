@@ -66,7 +66,7 @@ test: ## Set up, build and run all tests; the last line counts them
 	@.ci/test
 
 .PHONY: test-long
-test-long: ## Everything in make test, then planted bugs, clang, timed fuzzing and the long runs (up to an hour)
+test-long: ## Everything in make test, then planted bugs, clang, timed fuzzing and the long runs (an hour or more)
 	@.ci/test-long
 
 # One tier of the tests, in the debug build: make test-unit, test-kernel, test-api, test-cluster.
