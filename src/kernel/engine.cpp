@@ -14,6 +14,16 @@ OpResult waiting(const plan::Op& op) {
           .status = base::fail(base::Fault::unavailable, plan::text(op) + ": waits for the nft table")};
 }
 
+// Mostly there is one round, and nothing to append to.
+template <typename Item>
+void append(std::vector<Item>& all, std::vector<Item> more) {
+  if (all.empty()) {
+    all = std::move(more);
+  } else {
+    std::ranges::move(more, std::back_inserter(all));
+  }
+}
+
 }  // namespace
 
 base::Result<Engine> Engine::open(plan::Ownership ownership, Reach reach) {
@@ -103,8 +113,8 @@ base::Result<Engine::Report> Engine::converge(state::Observation before, const s
   for (int round = 0; round < rounds && !report.left.empty(); ++round) {
     Outcome outcome = apply(report.left, stop);
     const bool stuck = outcome.count(Effect::failed) + outcome.count(Effect::pending) == report.left.ops.size();
-    std::ranges::move(report.left.ops, std::back_inserter(report.done.ops));
-    std::ranges::move(outcome.results, std::back_inserter(report.outcome.results));
+    append(report.done.ops, std::move(report.left.ops));
+    append(report.outcome.results, std::move(outcome.results));
     report.after = TRY(observe(stop, desired));
     report.left = plan::diff(report.after, desired, ownership_);
     if (stuck) break;  // Every operation was refused: the caller backs off.

@@ -2,9 +2,12 @@
 
 #include <cerrno>
 #include <linux/if_addr.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter/nf_conntrack_tuple_common.h>
+#include <linux/netfilter/nf_tables.h>
 #include <linux/rtnetlink.h>
 
-#include "kernel/nft/context.h"
+#include "kernel/nft/requests.h"
 #include "kernel/rtnl/address.h"
 #include "kernel/rtnl/nexthop.h"
 #include "kernel/rtnl/rule.h"
@@ -72,17 +75,24 @@ std::optional<bool> known(const base::Result<Answer>& answer) {
   return std::nullopt;
 }
 
-// The kernel takes the whole transaction apart and looks for what it needs, and then does none of it.
-std::optional<bool> would_take(nft::Context& context, const char* commands) {
-  const auto checked = context.check(commands);
+// Only checked, so that nobody ever sees the table.
+std::optional<bool> would_take(Socket& netfilter, const nft::Expressions& rule) {
+  nft::Requests requests("iprule_probe");
+  requests.add_table();
+  requests.add_set({.name = "map", .family = net::Family::v4, .is_map = true});
+  requests.add_chain("chain");
+  requests.add_rule("chain", rule);
+  const auto checked = nft::check(netfilter, std::move(requests));
   if (checked) return true;
   return checked.error().fault() == base::Fault::denied ? std::nullopt : std::optional(false);
 }
 
-constexpr auto* kMaps =
-    "table inet iprule_probe { map m { type ipv4_addr : verdict; }; chain c { ip saddr vmap @m; }; }";
-constexpr auto* kOriginal =
-    "table inet iprule_probe { chain c { ct direction reply ct original ip daddr 192.0.2.1 accept; }; }";
+// ip saddr vmap @map
+const nft::Expressions kMaps = {nft::LoadMeta{NFT_META_NFPROTO}, nft::IsByte{NFPROTO_IPV4}, nft::LoadHeader{12, 4},
+                                nft::Follow{"map"}};
+// ct direction reply ct original ip daddr vmap @map
+const nft::Expressions kOriginal = {nft::LoadCt{NFT_CT_DIRECTION}, nft::IsByte{IP_CT_DIR_REPLY},
+                                    nft::LoadCt{NFT_CT_DST_IP, IP_CT_DIR_ORIGINAL}, nft::Follow{"map"}};
 
 }  // namespace
 
@@ -90,9 +100,9 @@ state::Capabilities probe(Socket& socket, std::uint8_t protocol) {
   state::Capabilities out{.rule_protocol = known(try_rule_protocol(socket, protocol)),
                           .nexthop_objects = known(has_nexthop_objects(socket)),
                           .address_protocol = known(has_address_protocol(socket))};
-  if (auto context = nft::Context::open()) {
-    out.nft_maps = would_take(*context, kMaps);
-    out.ct_original = would_take(*context, kOriginal);
+  if (auto netfilter = Socket::open(Bus::netfilter)) {
+    out.nft_maps = would_take(*netfilter, kMaps);
+    out.ct_original = would_take(*netfilter, kOriginal);
   }
   return out;
 }

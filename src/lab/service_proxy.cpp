@@ -4,22 +4,14 @@
 
 #include <fmt/format.h>
 
-#include "kernel/nft/context.h"
 #include "kernel/observe.h"
 #include "kernel/rtnl/rule.h"
+#include "lab/nft_commands.h"
 
 namespace lab {
 namespace {
 
 constexpr std::uint8_t kMadeByKernel = 2;  // RTPROT_KERNEL
-
-base::Status run_nft(const SceneNode& node, const std::string& commands) {
-  return node.host->within([&]() -> base::Status {
-    auto context = TRY(kernel::nft::Context::open());
-    TRY(context.run(commands));
-    return {};
-  });
-}
 
 std::string translation(const SceneNode& node, net::Family family) {
   const std::string_view ip = family == net::Family::v4 ? "ip" : "ip6";
@@ -34,11 +26,12 @@ std::string translation(const SceneNode& node, net::Family family) {
 }  // namespace
 
 base::Status translate_vips(const SceneNode& node) {
-  return run_nft(node, translation(node, net::Family::v4) + translation(node, net::Family::v6));
+  return node.host->within(
+      [&] { return run_nft(translation(node, net::Family::v4) + translation(node, net::Family::v6)); });
 }
 
 base::Status flush_ruleset(const SceneNode& node) {
-  return run_nft(node, "flush ruleset\n");
+  return node.host->within([] { return run_nft("flush ruleset\n"); });
 }
 
 base::Status flush_rules(const SceneNode& node) {

@@ -23,11 +23,11 @@ base::Status check(const Rule& rule, const Ownership& ownership) {
   return {};
 }
 
-// A desired rule, with the number of copies the kernel holds.
+// A desired rule, with the number of copies the kernel holds. Small, as every pass makes one for each rule.
 struct Wish {
   const Rule* rule = nullptr;
-  std::size_t copies = 0;
-  std::size_t first = 0;  // Where the first one stands in the observed list.
+  std::uint32_t copies = 0;
+  std::uint32_t first = 0;  // Where the first one stands in the observed list.
 };
 
 // The desired rules, each once, in canonical form and in order.
@@ -215,31 +215,25 @@ std::vector<Clash> find_clashes(const Wanted& wanted, const std::vector<const Ru
   return out;
 }
 
-// The observed rules, told apart.
+// Of the observed rules, those that do not just stand where they are wanted.
 struct Sorted {
-  std::vector<const Rule*> own{};
   std::vector<const Rule*> foreign{};
-  std::vector<Standing> kept{};     // The first copy of each wanted rule.
   std::vector<Standing> surplus{};  // What nobody wants, and further copies.
 };
 
 Sorted sort_observed(const state::NetState& observed, bool verified, Wanted& wanted, const Ownership& ownership) {
   Sorted out;
-  out.own.reserve(observed.rules.size());
-  out.kept.reserve(observed.rules.size());
   for (std::size_t i = 0; i < observed.rules.size(); ++i) {
     const Rule& rule = observed.rules[i];
     if (!ownership.owns(rule)) {
       out.foreign.push_back(&rule);
       continue;
     }
-    out.own.push_back(&rule);
     Wish* const wish = wanted.find(rule);
     if (wish == nullptr) {
       out.surplus.push_back({.rule = &rule, .position = i});
     } else if (wish->copies++ == 0) {
-      wish->first = i;
-      out.kept.push_back({.rule = &rule, .position = i});
+      wish->first = static_cast<std::uint32_t>(i);
     } else if (verified) {
       // A removal takes the first of the copies.
       out.surplus.push_back({.rule = &rule, .position = wish->first});
@@ -248,16 +242,29 @@ Sorted sort_observed(const state::NetState& observed, bool verified, Wanted& wan
   return out;
 }
 
-Groups group(Sorted& sorted, const std::vector<const Rule*>& missing) {
+// Only needed where something is to be done: on most passes nothing is.
+Groups group(const state::NetState& observed, const Ownership& ownership, const std::vector<const Rule*>& missing,
+             std::vector<Standing>& kept) {
   Groups out;
-  for (const auto* rules : {&std::as_const(sorted.own), &missing}) {
-    for (const Rule* rule : *rules) out.note(*rule);
-  }
+  const auto each = [&](auto visit) {
+    for (const Rule& rule : observed.rules) {
+      if (ownership.owns(rule)) visit(rule);
+    }
+    for (const Rule* rule : missing) visit(*rule);
+  };
+  each([&](const Rule& rule) { out.note(rule); });
   if (!out.any_is_mixed()) return out;
-  for (const auto* rules : {&std::as_const(sorted.own), &missing}) {
-    for (const Rule* rule : *rules) out.join(*rule);
+  each([&](const Rule& rule) { out.join(rule); });
+  for (Standing& standing : kept) out.join_kept(standing);
+  return out;
+}
+
+// Of each wanted rule that is there.
+std::vector<Standing> first_copies(const Wanted& wanted, const state::NetState& observed) {
+  std::vector<Standing> out;
+  for (const Wish& wish : wanted.wishes()) {
+    if (wish.copies > 0) out.push_back({.rule = &observed.rules[wish.first], .position = wish.first});
   }
-  for (Standing& standing : sorted.kept) out.join_kept(standing);
   return out;
 }
 
@@ -272,9 +279,12 @@ RuleChanges diff_rules(const state::NetState& observed, bool verified, const sta
   for (const Wish& wish : wanted.wishes()) {
     if (wish.copies == 0) missing.push_back(wish.rule);
   }
-  Groups groups = group(sorted, missing);
-  out.add = exclusive_or_bulk(missing, verified, groups);
-  out.remove = order_removals(std::move(sorted.surplus), verified, groups);
+  if (!missing.empty() || !sorted.surplus.empty()) {
+    std::vector<Standing> kept = first_copies(wanted, observed);
+    Groups groups = group(observed, ownership, missing, kept);
+    out.add = exclusive_or_bulk(missing, verified, groups);
+    out.remove = order_removals(std::move(sorted.surplus), verified, groups);
+  }
   for (const state::OpaqueRule& rule : observed.opaque_rules) {
     if (ownership.owns(rule)) out.remove.emplace_back(RemoveOpaqueRule{.rule = rule});
   }

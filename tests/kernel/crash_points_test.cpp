@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <map>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -90,7 +91,29 @@ nft 'table inet other { map m { type ipv4_addr : verdict; elements = { 10.96.0.1
 
   // All there is, with copies; the order of rules of one priority is nobody's business here.
   static std::string everything() {
-    return run("ip rule | sort; ip -6 rule | sort; ip route show table all; nft list ruleset | tr ',{}' '\\n' | sort");
+    return with_the_first_mark(
+        run("ip rule | sort; ip -6 rule | sort; ip route show table all; nft list ruleset | tr ',{}' '\\n' | sort"));
+  }
+
+  // Which mark its one class has is the agent's choice: a mark whose rules stand and whose chain does not, as after a
+  // kill between the two, is nobody's, so the next start takes another and removes those rules.
+  static std::string with_the_first_mark(std::string text) {
+    constexpr unsigned kWindow = 0x3f00;
+    constexpr unsigned kFirst = 0x100;
+    const std::regex rule("fwmark 0x([0-9a-f]+)/0x3f00 lookup [0-9]+ proto 183");
+    std::smatch found;
+    if (!std::regex_search(text, found, rule)) return text;
+    const auto mark = static_cast<unsigned>(std::stoul(found[1].str(), nullptr, 16));
+    const auto rename = [&](auto spell) {
+      const std::string from = spell(mark);
+      for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + 1)) {
+        text.replace(at, from.size(), spell(kFirst));
+      }
+    };
+    rename([](unsigned one) { return fmt::format("0x{:x}/0x3f00", one); });
+    rename([](unsigned one) { return fmt::format("source{:02x}", one >> 8U); });
+    rename([](unsigned one) { return fmt::format("0x{:08x} | 0x{:08x}", ~kWindow | one, one); });
+    return text;
   }
 
   // LeakSanitizer does not work under ptrace.

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "lab/kubernetes/join.h"
 #include "testbed/cluster.h"
-#include "testbed/join.h"
 #include "testbed/temp_folder.h"
 #include "tests/kernel/steered_scene.h"
 
@@ -45,7 +45,7 @@ class KubeProxy : public SteeredScene, public testing::WithParamInterface<const 
  protected:
   void SetUp() override {
     build(2);
-    ASSERT_TRUE(testbed::join(world(), *node().host, cluster_, 2));
+    ASSERT_TRUE(lab::join(world(), *node().host, cluster_, 2));
     connect_pods();
     route_vips();
     serve();

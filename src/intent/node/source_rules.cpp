@@ -186,6 +186,7 @@ class Compiler {
                fmt::format("{}: {}", wish->claim.source.text(), finding.message));
       }
     }
+    out_.memory.claims.reserve(granted_.size());  // They stay.
     for (const Wish* wish : granted_) {
       if (refused.contains({wish->claim.kind, wish->claim.source})) continue;
       out_.memory.claims.push_back(wish->claim);

@@ -10,11 +10,14 @@
 namespace kernel {
 namespace {
 
+constexpr std::size_t kUsualSize = 96;  // A rule or a route without much to it.
 constexpr std::size_t kMaxAttribute = std::numeric_limits<std::uint16_t>::max() - sizeof(nlattr);
 
 }  // namespace
 
-Message::Message(std::uint16_t type, std::uint16_t flags) : bytes_(MNL_NLMSG_HDRLEN) {
+Message::Message(std::uint16_t type, std::uint16_t flags) {
+  bytes_.reserve(kUsualSize);
+  bytes_.resize(MNL_NLMSG_HDRLEN);
   nlmsghdr* const start = mnl_nlmsg_put_header(bytes_.data());
   start->nlmsg_type = type;
   start->nlmsg_flags = static_cast<std::uint16_t>(flags | NLM_F_REQUEST);

@@ -105,6 +105,33 @@ base::Status Socket::collect_acks(std::uint32_t first, std::span<base::Status> o
   return {};
 }
 
+base::Status Socket::transact_whole(std::span<Message> messages, std::size_t answered) {
+  const std::uint32_t first = sequence_ + 1;
+  std::vector<std::byte> batch;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    if (!messages[i].fits()) return unfit();
+    messages[i].stamp(++sequence_, i == answered ? NLM_F_ACK : 0);
+    const auto bytes = messages[i].bytes();
+    batch.insert(batch.end(), bytes.begin(), bytes.end());
+    batch.resize(NLMSG_ALIGN(batch.size()));
+  }
+  // Root of a user namespace may not go beyond the machine's limit; of what is too long even so, send() says it.
+  if (const auto size = static_cast<int>(batch.size()); batch.size() > kWindowBytes) {
+    const base::Status forced = endpoint_.set_option(SOL_SOCKET, SO_SNDBUFFORCE, size);
+    if (!forced) TRY(endpoint_.set_option(SOL_SOCKET, SO_SNDBUF, size));
+  }
+  TRY(endpoint_.send(batch));
+  // A refusal, of whichever message, comes before the answer that was asked for. More of them may follow; nobody waits
+  // for those.
+  while (true) {
+    std::span<const std::byte> rest = TRY(receive());
+    while (!rest.empty()) {
+      const Received received = TRY(next_message(rest));
+      if (received.type == NLMSG_ERROR && received.sequence - first < messages.size()) return decode_answer(received);
+    }
+  }
+}
+
 base::Result<Socket::Dump> Socket::dump(Message message, const Visit& visit) {
   if (!message.fits()) return unfit();
   message.stamp(++sequence_, NLM_F_DUMP);

@@ -36,6 +36,10 @@ class Socket {
   // was not sent; Fault::timeout and unavailable may have been done.
   std::vector<base::Status> transact_all(std::span<Message> messages, std::stop_token stop = {});
 
+  // All of them in one datagram, which the kernel does as a whole or not at all: a batch of nfnetlink, with what
+  // begins and ends it. The one at `answered` is asked for an answer, which is good only if all were done.
+  base::Status transact_whole(std::span<Message> messages, std::size_t answered);
+
   struct Dump {
     bool interrupted = false;  // NLM_F_DUMP_INTR: the table changed meanwhile, so this is no view of it.
     bool filtered = false;     // NLM_F_DUMP_FILTERED: the kernel applied the filter of the request.

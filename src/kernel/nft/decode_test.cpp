@@ -1,9 +1,14 @@
 #include "kernel/nft/decode.h"
 
-#include <string>
+#include <linux/netfilter.h>
+#include <linux/netfilter/nf_tables.h>
+#include <linux/netfilter/nfnetlink.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "kernel/nft/encode.h"
+#include "kernel/nft/fields.h"
 
 namespace kernel::nft {
 namespace {
@@ -11,38 +16,6 @@ namespace {
 using state::NftClassKind;
 using testing::ElementsAre;
 using testing::IsEmpty;
-using testing::Not;
-
-// As nft 1.0.6 prints it.
-constexpr std::string_view kListing =
-    R"({"nftables":[)"
-    R"({"metainfo":{"version":"1.0.6","release_name":"Lester Gooch #5","json_schema_version":1}},)"
-    R"({"table":{"family":"inet","name":"iprule","handle":1}},)"
-    R"({"map":{"family":"inet","name":"src4","table":"iprule","type":"ipv4_addr","handle":1,"map":"verdict","elem":[["10.0.0.1",{"goto":{"target":"source01"}}]]}},)"
-    R"({"map":{"family":"inet","name":"src6","table":"iprule","type":"ipv6_addr","handle":1,"map":"verdict","elem":[["fd00::1",{"goto":{"target":"source01"}}]]}},)"
-    R"({"map":{"family":"inet","name":"vip4","table":"iprule","type":"ipv4_addr","handle":1,"map":"verdict","elem":[["203.0.113.1",{"goto":{"target":"reply02"}}]]}},)"
-    R"({"map":{"family":"inet","name":"vip6","table":"iprule","type":"ipv6_addr","handle":1,"map":"verdict"}},)"
-    R"({"set":{"family":"inet","name":"own4","table":"iprule","type":"ipv4_addr","handle":1,"flags":["interval"],"elem":[{"prefix":{"addr":"10.244.0.0","len":16}},"192.168.1.5"]}},)"
-    R"({"set":{"family":"inet","name":"own6","table":"iprule","type":"ipv6_addr","handle":1,"flags":["interval"]}},)"
-    R"({"chain":{"family":"inet","table":"iprule","name":"both03","handle":1}},)"
-    R"({"chain":{"family":"inet","table":"iprule","name":"reply02","handle":1}},)"
-    R"({"chain":{"family":"inet","table":"iprule","name":"source01","handle":1}},)"
-    R"({"chain":{"family":"inet","table":"iprule","name":"reply","handle":1}},)"
-    R"({"chain":{"family":"inet","table":"iprule","name":"pre","handle":1,"type":"filter","hook":"prerouting","prio":-150,"policy":"accept"}},)"
-    R"({"chain":{"family":"inet","table":"iprule","name":"out","handle":1,"type":"route","hook":"output","prio":-150,"policy":"accept"}},)"
-    R"({"rule":{"family":"inet","table":"iprule","chain":"both03","handle":1,"expr":[{"mangle":{"key":{"meta":{"key":"mark"}},"value":{"|":[{"&":[{"meta":{"key":"mark"}},4294951935]},768]}}}]}},)"
-    R"({"rule":{"family":"inet","table":"iprule","chain":"reply02","handle":1,"expr":[{"mangle":{"key":{"meta":{"key":"mark"}},"value":{"|":[{"&":[{"meta":{"key":"mark"}},4294951679]},512]}}}]}},)"
-    R"({"rule":{"family":"inet","table":"iprule","chain":"source01","handle":1,"expr":[{"match":{"op":"==","left":{"&":[{"meta":{"key":"mark"}},16128]},"right":512}},{"goto":{"target":"both03"}}]}},)"
-    R"({"rule":{"family":"inet","table":"iprule","chain":"source01","handle":1,"expr":[{"mangle":{"key":{"meta":{"key":"mark"}},"value":{"|":[{"&":[{"meta":{"key":"mark"}},4294951423]},256]}}}]}},)"
-    R"({"rule":{"family":"inet","table":"iprule","chain":"reply","handle":1,"expr":[{"match":{"op":"==","left":{"ct":{"key":"ip saddr","dir":"original"}},"right":"@own4"}},{"return":null}]}},)"
-    R"({"rule":{"family":"inet","table":"iprule","chain":"reply","handle":1,"expr":[{"match":{"op":"==","left":{"ct":{"key":"ip6 saddr","dir":"original"}},"right":"@own6"}},{"return":null}]}},)"
-    R"({"rule":{"family":"inet","table":"iprule","chain":"reply","handle":1,"expr":[{"vmap":{"key":{"ct":{"key":"ip daddr","dir":"original"}},"data":"@vip4"}}]}},)"
-    R"({"rule":{"family":"inet","table":"iprule","chain":"reply","handle":1,"expr":[{"vmap":{"key":{"ct":{"key":"ip6 daddr","dir":"original"}},"data":"@vip6"}}]}},)"
-    R"({"rule":{"family":"inet","table":"iprule","chain":"pre","handle":1,"expr":[{"match":{"op":"==","left":{"ct":{"key":"direction"}},"right":"reply"}},{"jump":{"target":"reply"}}]}},)"
-    R"({"rule":{"family":"inet","table":"iprule","chain":"pre","handle":1,"expr":[{"vmap":{"key":{"payload":{"protocol":"ip","field":"saddr"}},"data":"@src4"}}]}},)"
-    R"({"rule":{"family":"inet","table":"iprule","chain":"pre","handle":1,"expr":[{"vmap":{"key":{"payload":{"protocol":"ip6","field":"saddr"}},"data":"@src6"}}]}},)"
-    R"({"rule":{"family":"inet","table":"iprule","chain":"out","handle":1,"expr":[{"match":{"op":"==","left":{"ct":{"key":"direction"}},"right":"reply"}},{"jump":{"target":"reply"}}]}})"
-    R"(]})";
 
 net::Address ip(std::string_view text) {
   return net::Address::parse(text).value();
@@ -51,87 +24,151 @@ net::Prefix prefix(std::string_view text) {
   return net::Prefix::parse(text).value();
 }
 
-std::string with(std::string_view from, std::string_view to) {
-  std::string out(kListing);
-  const auto at = out.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return out.replace(at, from.size(), to);
+state::NftTable whole_table() {
+  return {.window = 0x3f00,
+          .classes = {{0x100, {.kind = NftClassKind::source, .joins = {{0x200, 0x300}}}},
+                      {0x200, {.kind = NftClassKind::reply}},
+                      {0x300, {.kind = NftClassKind::both}}},
+          .sources = {{ip("10.0.0.1"), 0x100}, {ip("fd00::1"), 0x100}},
+          .vips = {{ip("203.0.113.1"), 0x200}},
+          .own = {prefix("10.244.0.0/16"), prefix("10.245.0.0/16"), prefix("192.168.1.5/32"), prefix("224.0.0.0/3"),
+                  prefix("fd00::/48")}};
 }
 
-std::vector<std::string> strange(const std::string& listing) {
-  return decode_table(listing).value().strange;
-}
-
-TEST(NftDecode, table_is_read_by_meaning) {
-  const auto observed = decode_table(kListing).value();
-  EXPECT_THAT(observed.strange, IsEmpty());
-  const state::NftTable expected{
-      .window = 0x3f00,
-      .classes = {{0x100, {.kind = NftClassKind::source, .joins = {{0x200, 0x300}}}},
-                  {0x200, {.kind = NftClassKind::reply}},
-                  {0x300, {.kind = NftClassKind::both}}},
-      .sources = {{ip("10.0.0.1"), 0x100}, {ip("fd00::1"), 0x100}},
-      .vips = {{ip("203.0.113.1"), 0x200}},
-      .own = {prefix("10.244.0.0/16"), prefix("192.168.1.5/32")},
-  };
-  EXPECT_EQ(observed.table, expected);
-}
-
-TEST(NftDecode, mask_means_the_same_in_each_of_its_forms) {
-  // 0xffffc0ff instead of 0xffffc3ff: the bits that are set afterwards may be cleared before or not.
-  EXPECT_THAT(strange(with("4294951935", "4294951167")), IsEmpty());
-  EXPECT_THAT(strange(with(R"({"|":[{"&":[{"meta":{"key":"mark"}},4294951935]},768]})",
-                           R"({"^":[{"&":[{"meta":{"key":"mark"}},4294951167]},768]})")),
-              IsEmpty());
-  EXPECT_THAT(strange(with(R"({"|":[{"&":[{"meta":{"key":"mark"}},4294951935]},768]})",
-                           R"({"|":[{"meta":{"key":"mark"}},768]})")),
-              Not(IsEmpty()));  // Sets two bits and leaves the others of the window as they are.
-  EXPECT_THAT(strange(with(R"("key":"ip saddr","dir")", R"("family":"ip","key":"saddr","dir")")), IsEmpty());
-}
-
-TEST(NftDecode, whatever_is_not_of_our_making_is_named) {
-  EXPECT_THAT(strange(with(R"("name":"iprule","handle":1)", R"("name":"iprule","handle":1,"flags":"dormant")")),
-              ElementsAre("the table has flags"));
-  EXPECT_THAT(strange(with(R"({"metainfo":)", R"({"counter":{"name":"x"}},{"metainfo":)")), ElementsAre("a counter"));
-  EXPECT_THAT(strange(with(R"({"metainfo":)", R"({"set":{"name":"x"}},{"metainfo":)")), ElementsAre("set x"));
-  EXPECT_THAT(strange(with(R"("type":"ipv4_addr")", R"("type":"ipv4_addr","timeout":5)")),
-              ElementsAre("set src4 is of another type"));
-  EXPECT_THAT(strange(with(R"(["10.0.0.1",{"goto")", R"(["10.0.0.1",{"jump")")),
-              ElementsAre(R"(element ["10.0.0.1",{"jump":{"target":"source01"}}] of src4)"));
-  EXPECT_THAT(strange(with(R"("prio":-150)", R"("prio":0)")), ElementsAre("chain pre is at another place"));
-  EXPECT_THAT(strange(with(R"("policy":"accept")", R"("policy":"drop")")),
-              ElementsAre("chain pre is at another place"));
-  EXPECT_THAT(strange(with(R"("right":"@own4")", R"("right":"@own6")")),
-              ElementsAre("chain reply is not as we made it"));
-  EXPECT_THAT(strange(with(R"({"return":null})", R"({"accept":null})")).size(), 2);
-  EXPECT_THAT(strange(with("4294951935]},768", "4294951167]},1024")), ElementsAre("chain both03"));
-  EXPECT_THAT(strange(with("16128", "65280")), ElementsAre("chain source01 has another rule"));
-}
-
-TEST(NftDecode, element_that_leads_to_the_wrong_chain_is_named) {
-  EXPECT_THAT(
-      strange(with(R"(["10.0.0.1",{"goto":{"target":"source01"}}])", R"(["10.0.0.1",{"goto":{"target":"reply02"}}])")),
-      ElementsAre("element 10.0.0.1 leads to reply02"));
-}
-
-TEST(NftDecode, missing_part_is_named) {
-  const auto observed =
-      decode_table(R"({"nftables":[{"table":{"family":"inet","name":"iprule","handle":1}}]})").value();
-  EXPECT_EQ(observed.strange.size(), 9);  // Six sets and three chains.
-  EXPECT_TRUE(observed.table.has_value());
-}
-
-TEST(NftDecode, no_listing_is_an_error_and_never_an_empty_table) {
-  for (const auto* text :
-       {"", "{}", "[]", R"({"nftables":{}})", R"({"nftables":[7]})", R"({"nftables":[{"chain":{}}]})",
-        R"({"nftables":[{"table":{"family":"inet","name":"other","handle":1}}]})"}) {
-    EXPECT_FALSE(decode_table(text).has_value()) << text;
+// A request says of an object what the kernel says of it later, so requests can stand for its answers.
+class NftDecode : public testing::Test {
+ protected:
+  NftDecode() : NftDecode(whole_table()) {}
+  explicit NftDecode(const state::NftTable& table) : told_(encode(state::diff({}, table))) {
+    std::erase_if(told_.messages(),
+                  [](const Message& message) { return (message.type() & 0xffU) == NFT_MSG_DELTABLE; });
   }
+
+  base::Result<state::ObservedNft> decoded() {
+    TableDecoder decoder;
+    for (const Message& message : told_.messages()) {
+      std::span<const std::byte> bytes = message.bytes();
+      TRY(decoder.take(next_message(bytes).value()));
+    }
+    return std::move(decoder).finish();
+  }
+  std::vector<std::string> strange() { return decoded().value().strange; }
+  // Forgets all messages of a kind.
+  void forget(std::uint16_t kind) {
+    std::erase_if(told_.messages(), [&](const Message& message) { return (message.type() & 0xffU) == kind; });
+  }
+  void tell(std::uint16_t kind, std::uint16_t attribute, std::string_view name) {
+    Message& message =
+        told_.messages().emplace_back(static_cast<std::uint16_t>(NFNL_SUBSYS_NFTABLES << 8U | kind), std::uint16_t{0},
+                                      nfgenmsg{.nfgen_family = NFPROTO_INET, .version = NFNETLINK_V0, .res_id = 0});
+    message.put_text(NFTA_TABLE_NAME, state::kNftTableName);
+    message.put_text(attribute, name);
+  }
+  Message& last() { return told_.messages().back(); }
+
+  Requests told_;
+};
+
+TEST_F(NftDecode, reads_what_was_written) {
+  const auto observed = decoded().value();
+  EXPECT_THAT(observed.strange, IsEmpty());
+  EXPECT_EQ(observed.table, whole_table());
 }
 
-TEST(NftDecode, a_set_without_its_table_is_an_error) {
-  const auto observed = decode_table(
-      R"({"nftables":[{"set":{"family":"inet","name":"own4","table":"iprule","type":"ipv4_addr","handle":5,"flags":["interval"],"elem":["10.0.0.1"]}}]})");
+TEST_F(NftDecode, tables_of_others_are_passed_over) {
+  Requests other("other");
+  other.add_table();
+  other.add_chain("pre");
+  other.add_set({.name = "x", .family = net::Family::v4, .is_map = false});
+  for (Message& message : other.messages()) told_.messages().push_back(message);
+  EXPECT_THAT(strange(), IsEmpty());
+}
+
+TEST_F(NftDecode, no_message_is_no_table) {
+  told_.messages().clear();
+  EXPECT_EQ(decoded().value(), state::ObservedNft{});
+}
+
+TEST_F(NftDecode, whatever_is_not_of_our_making_is_named) {
+  tell(NFT_MSG_NEWTABLE, NFTA_TABLE_NAME, state::kNftTableName);
+  put_number(last(), NFTA_TABLE_FLAGS, NFT_TABLE_F_DORMANT);
+  tell(NFT_MSG_NEWOBJ, NFTA_OBJ_NAME, "mine");
+  tell(NFT_MSG_NEWFLOWTABLE, NFTA_FLOWTABLE_NAME, "mine");
+  tell(NFT_MSG_NEWSET, NFTA_SET_NAME, "mine");
+  EXPECT_THAT(strange(), ElementsAre("the table has flags", "an object such as a counter", "a flow table", "set mine"));
+}
+
+TEST_F(NftDecode, chain_at_another_place_is_named) {
+  told_.add_chain("pre", {.type = "filter", .number = NF_INET_PRE_ROUTING, .priority = 0});
+  told_.add_chain("out", {.type = "filter", .number = NF_INET_LOCAL_OUT, .priority = -150});
+  told_.add_chain("source01", {.type = "filter", .number = NF_INET_FORWARD, .priority = -150});
+  tell(NFT_MSG_NEWCHAIN, NFTA_CHAIN_NAME, "reply02");
+  put_number(last(), NFTA_CHAIN_FLAGS, NFT_CHAIN_HW_OFFLOAD);
+  EXPECT_THAT(strange(), ElementsAre("chain pre is at another place", "chain out is at another place",
+                                     "chain source01 is at another place", "chain reply02 is at another place"));
+}
+
+TEST_F(NftDecode, set_of_another_type_is_named) {
+  forget(NFT_MSG_NEWSET);
+  for (Set set : kSets) {
+    if (set.name == "src4") set.family = net::Family::v6;
+    if (set.name == "vip4") set.is_map = false;
+    if (set.name != "own6") told_.add_set(set);
+  }
+  EXPECT_THAT(strange(),
+              ElementsAre("set src4 is of another type", "set vip4 is of another type", "set own6 is missing"));
+}
+
+TEST_F(NftDecode, rule_that_says_something_else_is_named) {
+  told_.add_rule("reply", base_rules().front().does);
+  told_.add_rule("both03", set_mark(0x3f00, 0x400));
+  told_.add_rule("source01", set_mark(0x3f00, 0x100));  // In front of it stands another that is no join.
+  EXPECT_THAT(strange(),
+              ElementsAre("chain reply is not as we made it", "chain both03", "chain source01 has another rule"));
+}
+
+TEST_F(NftDecode, class_with_another_window_is_named) {
+  told_.add_chain("source04");
+  told_.add_rule("source04", set_mark(0xff00, 0x400));
+  told_.add_chain("source05");
+  told_.add_rule("source05", {LoadMeta{NFT_META_MARK}, Bits{.mask = ~0U, .flip = 0x500}, StoreMark()});  // Turns bits.
+  EXPECT_THAT(strange(), ElementsAre("chain source04", "chain source05"));
+}
+
+TEST_F(NftDecode, expression_of_others_is_named) {
+  Message& rule = told_.messages().emplace_back(
+      static_cast<std::uint16_t>(NFNL_SUBSYS_NFTABLES << 8U | NFT_MSG_NEWRULE), std::uint16_t{0},
+      nfgenmsg{.nfgen_family = NFPROTO_INET, .version = NFNETLINK_V0, .res_id = 0});
+  rule.put_text(NFTA_RULE_TABLE, state::kNftTableName);
+  rule.put_text(NFTA_RULE_CHAIN, "pre");
+  rule.put_nested(NFTA_RULE_EXPRESSIONS,
+                  [&] { rule.put_nested(NFTA_LIST_ELEM, [&] { rule.put_text(NFTA_EXPR_NAME, "counter"); }); });
+  EXPECT_THAT(strange(), ElementsAre("rule in chain pre: expression counter"));
+}
+
+TEST_F(NftDecode, element_that_leads_elsewhere_is_named) {
+  Element element{.key = {std::byte{10}, {}, {}, std::byte{9}}, .chain = "reply02"};
+  told_.add_elements("src4", std::span(&element, 1));
+  element.chain = "";
+  told_.add_elements("vip4", std::span(&element, 1));
+  EXPECT_THAT(strange(), ElementsAre("element 10.0.0.9 of vip4", "element 10.0.0.9 leads to reply02"));
+}
+
+TEST_F(NftDecode, interval_that_is_no_prefix_is_named) {
+  const std::array ends = {Element{.key = {std::byte{10}, {}, {}, std::byte{1}}},
+                           Element{.key = {std::byte{10}, {}, {}, std::byte{6}}, .ends_interval = true}};
+  told_.add_elements("own4", ends);
+  EXPECT_THAT(strange(), ElementsAre("set own4: the interval from 10.0.0.1 is no prefix"));
+}
+
+TEST_F(NftDecode, missing_part_is_named) {
+  for (const std::uint16_t kind : {NFT_MSG_NEWSET, NFT_MSG_NEWSETELEM, NFT_MSG_NEWCHAIN, NFT_MSG_NEWRULE}) forget(kind);
+  EXPECT_EQ(strange().size(), 9);  // Six sets and three chains.
+}
+
+TEST_F(NftDecode, content_without_its_table_is_an_error_and_never_an_empty_table) {
+  forget(NFT_MSG_NEWTABLE);
+  const auto observed = decoded();
   ASSERT_FALSE(observed);
   EXPECT_THAT(observed.error().message(), testing::HasSubstr("without their table"));
 }

@@ -1,131 +1,128 @@
 #include "kernel/nft/encode.h"
 
-#include <iterator>
+#include <algorithm>
 #include <map>
 #include <set>
-#include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "kernel/nft/layout.h"
+#include "kernel/nft/interval.h"
 
 namespace kernel::nft {
 namespace {
 
 using state::NftChange;
 using state::NftClassKind;
-using Elements = std::map<net::Address, std::uint32_t>;
+using Marks = std::map<net::Address, std::uint32_t>;
 
-class Commands {
+Element element_of(const net::Address& address) {
+  Element out;
+  const auto bytes = address.bytes();
+  std::ranges::copy(bytes, out.key.begin());
+  out.length = static_cast<std::uint8_t>(bytes.size());
+  return out;
+}
+
+class Transaction {
  public:
-  explicit Commands(const NftChange& change) : change_(change) {}
+  explicit Transaction(const NftChange& change) : change_(change) {}
 
-  std::string written() && {
+  Requests written() && {
     using enum NftChange::Table;
     if (change_.table == destroy) {
-      table("delete");
+      out_.delete_table();
       return std::move(out_);
     }
-    // `add` is no error where it is there already: nobody made it meanwhile, or it goes all the same.
+    // An add is no error where it is there already: nobody made it meanwhile, or it goes all the same.
     if (change_.table != keep) {
-      table("add");
-      table("delete");
-      table("add");
+      out_.add_table();
+      out_.delete_table();
+      out_.add_table();
       base();
     }
     put_classes();
-    elements("delete", change_.remove_sources, source_map, NftClassKind::source);
-    elements("add", change_.add_sources, source_map, NftClassKind::source);
-    elements("delete", change_.remove_vips, vip_map, NftClassKind::reply);
-    elements("add", change_.add_vips, vip_map, NftClassKind::reply);
-    own("delete", change_.remove_own);
-    own("add", change_.add_own);
+    remove_elements(change_.remove_sources, source_map);
+    add_elements(change_.add_sources, source_map, NftClassKind::source);
+    remove_elements(change_.remove_vips, vip_map);
+    add_elements(change_.add_vips, vip_map, NftClassKind::reply);
+    for (const net::Family family : kFamilies) {
+      out_.delete_elements(own_set(family), ends_of(change_.remove_own, family));
+      out_.add_elements(own_set(family), ends_of(change_.add_own, family));
+    }
     remove_classes();
     return std::move(out_);
   }
 
  private:
-  template <typename... Parts>
-  void line(fmt::format_string<Parts...> form, Parts&&... parts) {
-    fmt::format_to(std::back_inserter(out_), form, std::forward<Parts>(parts)...);
-    out_ += '\n';
-  }
-
-  void table(std::string_view verb) { line("{} table inet {}", verb, state::kNftTableName); }
+  static constexpr std::array kFamilies = {net::Family::v4, net::Family::v6};
 
   void base() {
-    for (const Set& set : kSets) {
-      line("add {} inet {} {} {{ type {}{}; }}", set.is_map ? "map" : "set", state::kNftTableName, set.name, set.type,
-           set.is_map ? " : verdict" : "; flags interval");
-    }
-    for (const BaseChain& base : kBaseChains) {
-      if (base.hook.empty()) {
-        chain("add", base.name);
-      } else {
-        line("add chain inet {} {} {{ type {} hook {} priority {}; policy accept; }}", state::kNftTableName, base.name,
-             base.type, base.hook, kManglePriority);
-      }
-    }
-    for (const BaseRule& rule : kBaseRules) add_rule(rule.chain, rule.words);
-  }
-
-  void add_rule(std::string_view chain, std::string_view statements) {
-    line("add rule inet {} {} {}", state::kNftTableName, chain, statements);
-  }
-
-  void chain(std::string_view verb, std::string_view name) {
-    line("{} chain inet {} {}", verb, state::kNftTableName, name);
+    for (const Set& set : kSets) out_.add_set(set);
+    for (const BaseChain& chain : base_chains()) out_.add_chain(chain.name, chain.hook);
+    for (const BaseRule& rule : base_rules()) out_.add_rule(rule.chain, rule.does);
   }
 
   // All chains before their rules: a rule names other chains.
   void put_classes() {
     for (const auto& [mark, entry] : change_.put_classes) {
-      chain(change_.new_classes.contains(mark) ? "add" : "flush", name_of(entry.kind, mark));
+      const std::string name = name_of(entry.kind, mark);
+      if (change_.new_classes.contains(mark)) {
+        out_.add_chain(name);
+      } else {
+        out_.flush_chain(name);
+      }
     }
     for (const auto& [mark, entry] : change_.put_classes) {
       const std::string name = name_of(entry.kind, mark);
       for (const auto& [reply, both] : entry.joins) {
-        add_rule(name, fmt::format("meta mark & {:#x} == {:#x} goto {}", change_.window, reply,
-                                   name_of(NftClassKind::both, both)));
+        out_.add_rule(name, join(change_.window, reply, name_of(NftClassKind::both, both)));
       }
-      add_rule(name, fmt::format("meta mark set meta mark & {:#x} | {:#x}", ~change_.window, mark));
+      out_.add_rule(name, set_mark(change_.window, mark));
     }
   }
 
   // In two rounds: a chain that another one still names cannot go.
   void remove_classes() {
-    for (const char* verb : {"flush", "delete"}) {
-      for (const auto& [mark, entry] : change_.remove_classes) chain(verb, name_of(entry.kind, mark));
+    for (const auto& [mark, entry] : change_.remove_classes) out_.flush_chain(name_of(entry.kind, mark));
+    for (const auto& [mark, entry] : change_.remove_classes) out_.delete_chain(name_of(entry.kind, mark));
+  }
+
+  template <typename Map>
+  void remove_elements(const Marks& entries, Map map) {
+    for (const net::Family family : kFamilies) {
+      std::vector<Element> elements;
+      for (const auto& [address, mark] : entries) {
+        if (address.family() == family) elements.push_back(element_of(address));
+      }
+      out_.delete_elements(map(family), elements);
     }
   }
 
   template <typename Map>
-  void elements(std::string_view verb, const Elements& entries, Map map, NftClassKind kind) {
-    for (const auto family : {net::Family::v4, net::Family::v6}) {
-      std::string list;
+  void add_elements(const Marks& entries, Map map, NftClassKind kind) {
+    std::map<std::uint32_t, std::string> chains;
+    for (const net::Family family : kFamilies) {
+      std::vector<Element> elements;
       for (const auto& [address, mark] : entries) {
         if (address.family() != family) continue;
-        fmt::format_to(std::back_inserter(list), "{}{} : goto {}", list.empty() ? "" : ", ", address.text(),
-                       name_of(kind, mark));
+        std::string& chain = chains[mark];
+        if (chain.empty()) chain = name_of(kind, mark);
+        elements.push_back(element_of(address));
+        elements.back().chain = chain;
       }
-      element(verb, map(family), list);
+      out_.add_elements(map(family), elements);
     }
   }
 
-  void own(std::string_view verb, const std::set<net::Prefix>& prefixes) {
-    for (const auto family : {net::Family::v4, net::Family::v6}) {
-      std::string list;
-      for (const auto& prefix : prefixes) {
-        if (prefix.family() != family) continue;
-        fmt::format_to(std::back_inserter(list), "{}{}", list.empty() ? "" : ", ", prefix.text());
-      }
-      element(verb, own_set(family), list);
+  static std::vector<Element> ends_of(const std::set<net::Prefix>& prefixes, net::Family family) {
+    std::vector<Element> out;
+    for (const net::Prefix& prefix : prefixes) {
+      if (prefix.family() != family) continue;
+      out.push_back(element_of(prefix.address()));
+      const auto behind = key_behind(prefix);
+      if (!behind) continue;  // It reaches to the last address there is.
+      out.push_back(Element{.key = *behind, .length = out.back().length, .ends_interval = true});
     }
-  }
-
-  void element(std::string_view verb, std::string_view set, const std::string& list) {
-    if (!list.empty()) line("{} element inet {} {} {{ {} }}", verb, state::kNftTableName, set, list);
+    return out;
   }
 
   std::string name_of(NftClassKind kind, std::uint32_t mark) const {
@@ -133,13 +130,13 @@ class Commands {
   }
 
   const NftChange& change_;
-  std::string out_;
+  Requests out_{state::kNftTableName};
 };
 
 }  // namespace
 
-std::string encode(const NftChange& change) {
-  return Commands(change).written();
+Requests encode(const NftChange& change) {
+  return Transaction(change).written();
 }
 
 }  // namespace kernel::nft

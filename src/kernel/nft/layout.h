@@ -1,23 +1,31 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string_view>
+#include <vector>
 
+#include "kernel/nft/expression.h"
 #include "net/address.h"
 
-// The part of our table that never varies, in the words of nft: what the encoder writes and the decoder expects.
+// The part of our table that never varies: what the encoder writes and the decoder expects.
 namespace kernel::nft {
 
 struct Set {
   std::string_view name;
-  std::string_view type;  // Of the key.
-  bool is_map;            // To verdicts; else a set of intervals.
+  net::Family family;
+  bool is_map;  // From addresses to verdicts; else a set of intervals.
 };
 
 inline constexpr std::array kSets = {
-    Set{"src4", "ipv4_addr", true}, Set{"src6", "ipv6_addr", true},  Set{"vip4", "ipv4_addr", true},
-    Set{"vip6", "ipv6_addr", true}, Set{"own4", "ipv4_addr", false}, Set{"own6", "ipv6_addr", false},
+    Set{"src4", net::Family::v4, true}, Set{"src6", net::Family::v6, true},  Set{"vip4", net::Family::v4, true},
+    Set{"vip6", net::Family::v6, true}, Set{"own4", net::Family::v4, false}, Set{"own6", net::Family::v6, false},
 };
+
+// What a set is to the kernel.
+std::uint32_t flags_of(const Set& set);
+std::uint32_t key_type_of(const Set& set);  // Known to nft alone, which prints elements by it.
+std::uint32_t key_length_of(const Set& set);
 
 constexpr std::string_view source_map(net::Family family) {
   return family == net::Family::v4 ? "src4" : "src6";
@@ -29,37 +37,32 @@ constexpr std::string_view own_set(net::Family family) {
   return family == net::Family::v4 ? "own4" : "own6";
 }
 
+// Where a chain is called by the kernel itself.
+struct Hook {
+  std::string_view type;  // Empty: a chain that only others call.
+  std::uint32_t number = 0;
+  std::int32_t priority = 0;
+
+  bool operator==(const Hook&) const = default;
+};
+
 struct BaseChain {
   std::string_view name;
-  std::string_view type;  // Empty: a chain without a hook.
-  std::string_view hook;
+  Hook hook;
 };
 
-// At the place of `mangle`: after conntrack has found the connection, before routing.
-inline constexpr int kManglePriority = -150;
-
-inline constexpr std::array kBaseChains = {
-    BaseChain{"reply", "", ""},
-    BaseChain{"pre", "filter", "prerouting"},
-    BaseChain{"out", "route", "output"},
-};
+std::vector<BaseChain> base_chains();
 
 struct BaseRule {
   std::string_view chain;
-  std::string_view words;  // As nft takes them, and as phrase() says them.
+  Expressions does;
 };
 
-// Replies are judged first: a source's chain then sees whether the packet bears a reply's mark. Sources are matched in
-// prerouting alone: in output they would also catch sockets that are bound to no address, which a `from` rule does not.
-inline constexpr std::array kBaseRules = {
-    BaseRule{"reply", "ct original ip saddr @own4 return"},
-    BaseRule{"reply", "ct original ip6 saddr @own6 return"},
-    BaseRule{"reply", "ct original ip daddr vmap @vip4"},
-    BaseRule{"reply", "ct original ip6 daddr vmap @vip6"},
-    BaseRule{"pre", "ct direction reply jump reply"},
-    BaseRule{"pre", "ip saddr vmap @src4"},
-    BaseRule{"pre", "ip6 saddr vmap @src6"},
-    BaseRule{"out", "ct direction reply jump reply"},
-};
+std::vector<BaseRule> base_rules();
+
+// The rule at the end of each class's chain: bits of the packet's mark outside the window stay as they are.
+Expressions set_mark(std::uint32_t window, std::uint32_t mark);
+// In a source's chain: a packet that bears this reply's mark goes on in the chain for both.
+Expressions join(std::uint32_t window, std::uint32_t reply, std::string both);
 
 }  // namespace kernel::nft

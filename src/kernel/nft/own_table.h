@@ -4,13 +4,13 @@
 #include <optional>
 
 #include "base/result.h"
-#include "kernel/nft/context.h"
+#include "kernel/netlink/socket.h"
 #include "kernel/nft/watch.h"
 #include "state/nft_change.h"
 
 namespace kernel::nft {
 
-// Our table as its one owner sees it. Listing a large map costs more than all changes of a day, so what was written is
+// Our table as its one owner sees it. Reading a large map costs more than all changes of a day, so what was written is
 // remembered, and the kernel is asked only at first, after anybody else touched the table, after a failed change, and
 // when the owner wants to be sure. Belongs to the network namespace in which it was opened; one thread at a time.
 //
@@ -34,9 +34,9 @@ class OwnTable {
   std::uint64_t listings() const { return listings_; }  // How often the kernel was asked; for metrics.
 
  private:
-  OwnTable(Context context, Watch watch) : context_(std::move(context)), watch_(std::move(watch)) {}
+  OwnTable(Socket socket, Watch watch) : socket_(std::move(socket)), watch_(std::move(watch)) {}
 
-  Context context_;
+  Socket socket_;
   Watch watch_;
   std::optional<state::ObservedNft> known_;
   std::uint64_t listings_ = 0;

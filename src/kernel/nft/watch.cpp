@@ -36,8 +36,8 @@ base::Result<bool> names_our_table(const Received& event) {
   return false;
 }
 
-// libnftables does not tell the port of its socket. The kernel does: inode and port of every netlink socket of the
-// namespace, and the inodes of this process's descriptors.
+// Which sockets are this process's own, whoever has opened them: the kernel tells inode and port of every netlink
+// socket of the namespace, and the inodes of this process's descriptors.
 std::set<ino_t> open_inodes() {
   std::set<ino_t> out;
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc/self/fd"), ::closedir);
@@ -85,7 +85,7 @@ base::Result<bool> Watch::foreign_change() {
   return foreign || drained.lost;
 }
 
-// Asked again for every port that is not known: a context may have been opened since.
+// Asked again for every port that is not known: a socket may have been opened since.
 bool Watch::is_own(std::uint32_t port) {
   if (!own_ports_.contains(port)) own_ports_ = own_netfilter_ports();
   return own_ports_.contains(port);

@@ -90,6 +90,8 @@ base::Status read_lifetime(Reading& reading, const Attribute& attribute) {
   const auto lifetime = TRY(attribute.read<ifa_cacheinfo>());
   const bool ends = lifetime.ifa_valid != kForever || (lifetime.ifa_prefered != kForever && lifetime.ifa_prefered != 0);
   if (ends) reading.strange("lifetime");
+  // The kernel says so by a flag; we can only ask for it by the time.
+  reading.address.deprecated = lifetime.ifa_prefered == 0;
   return {};
 }
 
@@ -138,7 +140,7 @@ void finish(Reading& reading) {
   address.local = reading.local.value_or(net::Address());
   if (reading.prefix != reading.local) address.peer = reading.prefix;
   address.nodad = (reading.flags & IFA_F_NODAD) != 0;
-  address.deprecated = (reading.flags & IFA_F_DEPRECATED) != 0;
+  address.deprecated |= (reading.flags & IFA_F_DEPRECATED) != 0;
   address.noprefixroute = (reading.flags & IFA_F_NOPREFIXROUTE) != 0;
   // For IPv4 the kernel tells first from further ones by it; for IPv6 it is a temporary address.
   const std::uint32_t secondary = reading.family == net::Family::v4 ? IFA_F_SECONDARY : 0U;

@@ -13,10 +13,11 @@ const state::Rule* RuleRun::next(const Received& message) {
   if (std::memcmp(wire.data(), wire_.data(), source_) != 0) return nullptr;
   if (std::memcmp(wire.data() + after, wire_.data() + after, wire.size() - after) != 0) return nullptr;
   const auto address = net::Address::from_bytes(wire.subspan(source_, source_size_));
-  const int length = rule_.selector.from->length();
+  if (!address) return nullptr;
+  const net::Prefix from(*address, rule_.selector.from->length());
   // A mapped address, or bits beyond the length: not a rule of our type.
-  if (!address || address->family() != rule_.family || address->masked(length) != *address) return nullptr;
-  rule_.selector.from = net::Prefix(*address, length);
+  if (address->family() != rule_.family || from.address() != *address) return nullptr;
+  rule_.selector.from = from;
   return &rule_;
 }
 
