@@ -10,6 +10,7 @@ namespace {
 base::Result<std::vector<net::Address>> cluster_ips(const json::Value& spec) {
   std::vector<net::Address> out;
   const auto take = [&](std::string_view text) {
+    if (text.empty() || text == "None") return;  // Many have none: not worth the words of an error.
     const auto address = net::Address::parse(text);
     if (!address) return;
     const auto same_family = [&](const net::Address& other) { return other.family() == address->family(); };

@@ -35,8 +35,9 @@ class Stream {
   // slows this stream down and no other.
   base::Result<std::string> read(base::TimePoint deadline, std::stop_token stop);
 
-  // Gives each piece to `take` until that says false or the body ends. It is called by the thread that owns the
-  // connection while this one sleeps, so it must be quick; nothing else of the caller's runs meanwhile.
+  // Gives each piece to `take` until that says false or the body ends. Small ones are given by the thread that owns the
+  // connection, while this one sleeps; who is slow is called by this thread, and slows this stream down and no other.
+  // Never both at a time.
   base::Status follow(const std::function<bool(std::string_view bytes)>& take, base::TimePoint deadline,
                       std::stop_token stop);
 

@@ -1,5 +1,6 @@
 #include "http/exchange.h"
 
+#include <chrono>
 #include <utility>
 
 #include "runtime/stop_wait.h"
@@ -9,6 +10,9 @@ namespace http {
 using base::Fault;
 
 namespace {
+
+constexpr std::size_t kSmallPiece = 16U << 10U;        // Some events: decoded in less than a wake-up takes.
+constexpr auto kSlow = std::chrono::milliseconds(10);  // Longer than being put off by a busy machine mostly is.
 
 std::unexpected<base::Error> gave_up(const std::stop_token& stop) {
   if (stop.stop_requested()) return base::fail(Fault::cancelled, "stopped while waiting for the server");
@@ -32,16 +36,29 @@ bool Exchange::deliver_data(std::string_view bytes) {
   {
     const std::lock_guard lock(mutex_);
     if (ended_) return true;
-    if (taker_ == nullptr) {
+    if (takes_here(bytes)) {
+      take_here(bytes);
+      if (!has_enough_) return true;  // The caller sleeps on.
+    } else {
       if (mode_ == Mode::whole && bytes.size() > body_limit_ - response_.body.size()) return false;
       response_.body += bytes;
-    } else {
-      if ((*taker_)(bytes)) return true;  // The caller sleeps on.
-      taker_ = nullptr;
+      taker_ = nullptr;  // What comes next waits its turn behind this.
     }
   }
   if (mode_ == Mode::streamed) changed_.notify_all();
   return true;
+}
+
+bool Exchange::takes_here(std::string_view bytes) const {
+  return taker_ != nullptr && bytes.size() <= kSmallPiece;
+}
+
+void Exchange::take_here(std::string_view bytes) {
+  const base::SteadyClock clock;
+  const auto start = clock.now();
+  has_enough_ = !(*taker_)(bytes);
+  is_slow_ = clock.now() - start > kSlow;
+  if (has_enough_ || is_slow_) taker_ = nullptr;
 }
 
 void Exchange::finish() {
@@ -99,20 +116,23 @@ base::Result<std::string> Exchange::read(base::TimePoint deadline, std::stop_tok
 }
 
 base::Status Exchange::follow(const Taker& take, base::TimePoint deadline, std::stop_token stop) {
-  {
-    const std::lock_guard lock(mutex_);
-    const std::string before = std::exchange(response_.body, {});
-    if (!before.empty() && !take(before)) return {};
-    taker_ = &take;
+  for (;;) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (response_.body.empty() && !is_slow_) taker_ = &take;
+    }
+    const auto bytes = runtime::stop_wait(
+        mutex_, changed_, stop, deadline, [this] { return has_enough_ || !response_.body.empty() || ended_; },
+        [&]() -> base::Result<std::string> {
+          taker_ = nullptr;  // Whatever ended the wait, from here on `take` is the caller's.
+          if (std::exchange(has_enough_, false)) return std::string();
+          if (!response_.body.empty()) return std::exchange(response_.body, {});
+          if (error_) return std::unexpected(*error_);
+          return ended_ ? base::Result<std::string>(std::string()) : gave_up(stop);
+        });
+    if (!bytes) return std::unexpected(bytes.error());
+    if (bytes->empty() || !take(*bytes)) return {};
   }
-  return runtime::stop_wait(
-      mutex_, changed_, stop, deadline, [this] { return taker_ == nullptr || ended_; },
-      [&]() -> base::Status {
-        const bool has_enough = std::exchange(taker_, nullptr) == nullptr;
-        if (has_enough || (ended_ && !error_)) return {};
-        if (ended_) return std::unexpected(*error_);
-        return gave_up(stop);
-      });
 }
 
 bool Exchange::ended() const {

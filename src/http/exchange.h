@@ -44,8 +44,9 @@ class Exchange {
   base::Status wait_head(base::TimePoint deadline, std::stop_token stop);
   base::Result<Response> wait_end(base::TimePoint deadline, std::stop_token stop);
   base::Result<std::string> read(base::TimePoint deadline, std::stop_token stop);  // Empty: the body has ended.
-  // Until `take` has enough or the body ends. While the caller waits here, the transport thread calls `take`, which
-  // must be quick: a piece costs one wake-up then, not two.
+  // Until `take` has enough or the body ends. While the caller waits here, the transport thread calls `take` for small
+  // pieces: each costs one wake-up then, not two. What is large, and everything once `take` was slow, is left to the
+  // caller, so that nobody else on the connection waits for it.
   base::Status follow(const Taker& take, base::TimePoint deadline, std::stop_token stop);
 
   // After wait_head().
@@ -58,6 +59,10 @@ class Exchange {
   template <typename Ready, typename Then>
   auto wait(base::TimePoint deadline, const std::stop_token& stop, Ready ready, Then then) -> decltype(then());
 
+  // Under the mutex.
+  bool takes_here(std::string_view bytes) const;
+  void take_here(std::string_view bytes);
+
   const Request request_;
   const Mode mode_;
   const std::size_t body_limit_;
@@ -65,7 +70,9 @@ class Exchange {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   Response response_;
-  const Taker* taker_ = nullptr;  // While the caller follows and has not got enough.
+  const Taker* taker_ = nullptr;  // While the caller follows and has taken all that came.
+  bool has_enough_ = false;       // So it said.
+  bool is_slow_ = false;          // It was, once.
   bool head_ = false;
   bool ended_ = false;
   std::optional<base::Error> error_;

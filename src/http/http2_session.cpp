@@ -14,6 +14,8 @@ using base::Fault;
 
 namespace {
 
+constexpr std::size_t kKeptCapacity = 16U << 10U;  // Of a stream's buffer, between two pieces.
+
 // nghttp2 takes mutable pointers and copies: nothing is changed through them.
 std::uint8_t* bytes(std::string_view text) {
   return const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(text.data()));
@@ -204,7 +206,10 @@ base::Status Http2Session::receive(std::string_view bytes) {
 }
 
 void Http2Session::deliver(Stream& stream) {
-  if (!stream.fresh.empty()) (void)stream.exchange->deliver_data(std::exchange(stream.fresh, {}));
+  if (stream.fresh.empty()) return;
+  (void)stream.exchange->deliver_data(stream.fresh);
+  stream.fresh.clear();
+  if (stream.fresh.capacity() > kKeptCapacity) stream.fresh.shrink_to_fit();  // A list has passed; events need less.
 }
 
 base::Result<std::string_view> Http2Session::outgoing() {

@@ -5,6 +5,7 @@
 #include <netdb.h>
 #include <optional>
 #include <sys/eventfd.h>
+#include <sys/un.h>
 #include <thread>
 
 #include <fmt/format.h>
@@ -49,9 +50,23 @@ Addresses lookup(const std::string& host, std::uint16_t port, int flags) {
   return out;
 }
 
+Addresses unix_socket(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) {
+    return base::fail(base::Fault::invalid, fmt::format("{}: too long for a Unix socket", path));
+  }
+  path.copy(address.sun_path, path.size());
+  SocketAddress out;
+  std::memcpy(&out.storage, &address, sizeof address);
+  out.size = sizeof address;
+  return std::vector{out};
+}
+
 }  // namespace
 
 std::string SocketAddress::text() const {
+  if (family() == AF_UNIX) return reinterpret_cast<const sockaddr_un*>(&storage)->sun_path;
   char host[NI_MAXHOST] = "?";
   char port[NI_MAXSERV] = "?";
   (void)::getnameinfo(get(), size, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV);
@@ -59,6 +74,10 @@ std::string SocketAddress::text() const {
 }
 
 Resolution::Resolution(const std::string& host, std::uint16_t port) : state_(std::make_shared<State>()) {
+  if (host.starts_with('/')) {
+    state_->finish(unix_socket(host));
+    return;
+  }
   auto literal = lookup(host, port, AI_NUMERICHOST);
   if (literal) {
     state_->finish(std::move(literal));

@@ -21,7 +21,8 @@ struct SocketAddress {
 };
 
 // A name on its way to addresses. The resolver of the C library cannot be interrupted, so it works on a thread of its
-// own, which is left to itself when nobody waits any more. A literal address is there at once.
+// own, which is left to itself when nobody waits any more. A literal address is there at once, and so is the path of a
+// Unix socket, which a host is that begins with a slash.
 class Resolution {
  public:
   Resolution(const std::string& host, std::uint16_t port);

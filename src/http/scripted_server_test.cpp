@@ -412,4 +412,18 @@ void ScriptedServer::serve(Peer& one) {
   }
 }
 
+Client connect_to(const ScriptedServer& server, const Tuning& tuning) {
+  return {server.url(), *TlsContext::load(server.trust()), tuning};
+}
+
+Request get(std::string target) {
+  Request request;
+  request.target = std::move(target);
+  return request;
+}
+
+void echo(ScriptedServer& server, const ScriptedServer::Call& call) {
+  server.answer(call, 200, call.request.method + " " + call.request.target + " " + call.request.body);
+}
+
 }  // namespace http

@@ -10,7 +10,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/fd.h"
+#include "http/client.h"
 #include "http/message.h"
 #include "http/tls.h"
 #include "http/url.h"
@@ -88,5 +90,15 @@ class ScriptedServer {
   std::atomic<bool> frozen_ = false;
   std::jthread thread_;
 };
+
+// What most tests say to it.
+inline base::TimePoint soon(std::chrono::milliseconds wait = std::chrono::seconds(20)) {
+  return base::SteadyClock().now() + wait;
+}
+Client connect_to(const ScriptedServer& server, const Tuning& tuning = {});
+Request get(std::string target);
+
+// A script: the answer is the request.
+void echo(ScriptedServer& server, const ScriptedServer::Call& call);
 
 }  // namespace http

@@ -86,6 +86,7 @@ base::Result<Url> Url::parse(std::string_view text) {
 }
 
 std::string Url::authority() const {
+  if (host.starts_with('/')) return "localhost";  // A Unix socket has no name that a Host header could say.
   return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
 }
 

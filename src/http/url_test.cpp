@@ -28,6 +28,10 @@ TEST(Url, what_is_no_server_address_is_refused_by_name) {
   }
 }
 
+TEST(Url, a_unix_socket_is_this_host_to_its_server) {
+  EXPECT_EQ((Url{"http", "/run/kubectl.sock", 0, ""}).authority(), "localhost");
+}
+
 TEST(Url, escape_keeps_only_what_is_safe_everywhere) {
   EXPECT_EQ(escape("a-b.c_d~9"), "a-b.c_d~9");
   EXPECT_EQ(escape("a=b,c/d \xff"), "a%3Db%2Cc%2Fd%20%FF");

@@ -13,10 +13,6 @@ namespace {
 using namespace std::chrono_literals;
 using namespace std::string_literals;
 
-base::TimePoint soon() {
-  return base::SteadyClock().now() + 20s;
-}
-
 // As a server answers the key (RFC 6455, 4.2.2).
 std::string accept_of(std::string_view key) {
   const std::string text = std::string(key) + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";

@@ -34,7 +34,8 @@ ListWatch::ListWatch(Options options, Sink& sink, std::uint64_t seed)
 ListWatch::Step ListWatch::next(base::TimePoint now) {
   if (now < resume_at_) return Pause{resume_at_};
   const std::uint64_t least = consistent_ ? 0 : version_;
-  if (must_list_ && (page_once_ || !can_stream_)) {
+  const bool is_first = lists_ == 0;
+  if (must_list_ && (is_first || page_once_ || !can_stream_)) {
     if (!listing_) sink_.begin_list();
     listing_ = true;
     return List{
@@ -58,6 +59,7 @@ void ListWatch::list_again() {
 
 void ListWatch::listed(std::string_view body, base::TimePoint now) {
   const auto taken = listing_ ? take_page(body) : take_confirmation(body);
+  if (!listing_) reader_ = json::Reader();  // It has grown to the size of a page; single events need less.
   if (!taken) return failed(taken.error(), now);
   sink_.settle();
 }
@@ -147,8 +149,8 @@ base::Status ListWatch::take_confirmation(std::string_view body) {
 }
 
 Result<void> ListWatch::take_events() {
-  while (const auto document = TRY(framer_.next())) {
-    const auto event = TRY(decode_event(reader_, *document));
+  while (const auto document = TRY(framer_.next(reader_))) {
+    const auto event = TRY(decode_event(*document));
     TRY(take_event(event));
   }
   return {};

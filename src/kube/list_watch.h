@@ -20,15 +20,16 @@ namespace kube {
 // Keeps a Sink equal to what the server holds: decides what to ask, and takes the answers. It does no I/O and knows no
 // clock, so that every order of faults can be tried; run() in reflector.h does the talking.
 //
-// It lists by a stream where the server can, else by pages; follows changes from there; and lists again when the
-// server has forgotten our version (410, in an answer or in an event). A list older than what was seen is refused,
-// unless two consistent reads say that the storage itself has fallen back. A watch that was cut short is resumed only
-// after the server has shown that it still reaches our version: from a later one than its own, it would serve silence.
+// Its first list comes in pages: no server has a quicker way for JSON. Later ones, for which all its clients may come
+// to a server at once, come by a stream where it can. From there it follows changes, and lists again when the server
+// has forgotten our version (410, in an answer or in an event). A list older than what was seen is refused, unless two
+// consistent reads say that the storage itself has fallen back. A watch that was cut short is resumed only after the
+// server has shown that it still reaches our version: from a later one than its own, it would serve silence.
 class ListWatch {
  public:
   struct Options {
     Selection selection;
-    unsigned page_size = 500;
+    unsigned page_size = 1000;  // A megabyte, mostly.
   };
 
   struct Pause {

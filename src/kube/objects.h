@@ -22,9 +22,10 @@ struct Object {
   T value;
 };
 
-// Objects in the order of their keys, kept in blocks. Two of these can share their blocks, and a change to one of them
-// copies only the block that it falls into: so a view of ten thousand objects costs a hundred pointers, and so does
-// finding out what has changed between two views.
+// Objects in the order of their keys: in leaves, and those in branches. Two of these can share branches and leaves, and
+// a change to one of them copies only the leaf and the branch that it falls into: so a view of ten thousand objects
+// costs a handful of pointers, and a change, or finding out what has changed between two views, some dozens. (A pointer
+// is dear here: its count lies beside the object, and when an event comes, none of that is in a cache.)
 template <typename T>
 class Objects {
  public:
@@ -46,49 +47,58 @@ class Objects {
 
   // The same objects. Neither sees what happens to the other from now on.
   Objects share() {
-    for (Slot& slot : slots_) slot.is_shared = true;
+    for (Slot<Branch>& slot : branches_) slot.is_shared = true;
     Objects out;
-    out.slots_ = slots_;
+    out.branches_ = branches_;
     out.size_ = size_;
     return out;
   }
 
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  const Entry& front() const { return slots_.front().block->front(); }
-  Iterator begin() const { return {this, 0, 0}; }
-  Iterator end() const { return {this, slots_.size(), 0}; }
+  const Entry& front() const { return *begin(); }
+  Iterator begin() const { return {this, 0}; }
+  Iterator end() const { return {this, branches_.size()}; }
 
   Entry find(const Key& key) const {
-    const auto [slot, at] = place_of(key);
-    return holds(slot, at, key) ? (*slots_[slot].block)[at] : nullptr;
+    const Place place = place_of(key);
+    return holds(place, key) ? leaf_at(place)[place.at] : nullptr;
   }
 
   void insert(Entry entry) {
-    const auto [slot, at] = place_of(entry->key);
-    if (holds(slot, at, entry->key)) {
-      own(slot)[at] = std::move(entry);
+    if (branches_.empty()) {
+      size_ = 1;
+      branches_.emplace_back().part->emplace_back().part->push_back(std::move(entry));
       return;
     }
+    Place place = place_of(entry->key);
+    if (holds(place, entry->key)) {
+      own(own(branches_[place.branch])[place.leaf])[place.at] = std::move(entry);
+      return;
+    }
+    if (leaf_at(place).size() == kWidth) {
+      make_room(place);
+      place = place_of(entry->key);
+    }
     ++size_;
-    if (slots_.empty()) slots_.emplace_back();
-    Block& block = own(slot);
-    block.insert(block.begin() + static_cast<std::ptrdiff_t>(at), std::move(entry));
-    if (block.size() > kBlock) split(slot);
+    Leaf& leaf = own(own(branches_[place.branch])[place.leaf]);
+    leaf.insert(leaf.begin() + distance(place.at), std::move(entry));
   }
 
   void erase(const Key& key) {
-    const auto [slot, at] = place_of(key);
-    if (!holds(slot, at, key)) return;
+    const Place place = place_of(key);
+    if (!holds(place, key)) return;
     --size_;
-    Block& block = own(slot);
-    block.erase(block.begin() + static_cast<std::ptrdiff_t>(at));
-    if (block.empty()) slots_.erase(slots_.begin() + static_cast<std::ptrdiff_t>(slot));
-    // Blocks that became small stay so: keys come back, or the next list makes full ones.
+    Branch& branch = own(branches_[place.branch]);
+    Leaf& leaf = own(branch[place.leaf]);
+    leaf.erase(leaf.begin() + distance(place.at));
+    // What became small stays so: keys come back, or the next list makes full ones.
+    if (leaf.empty()) branch.erase(branch.begin() + distance(place.leaf));
+    if (branch.empty()) branches_.erase(branches_.begin() + distance(place.branch));
   }
 
   // Calls `tell(before, after)` for each key under which the two hold different objects, in their order; one of the
-  // pointers is null where there is none. What they share is passed over.
+  // pointers is null where there is none. What they share is passed over without a look at it.
   template <typename Tell>
   friend void compare(const Objects& before, const Objects& after, Tell tell) {
     Iterator left = before.begin();
@@ -100,65 +110,95 @@ class Objects {
       } else if (left == before.end() || (*right)->key < (*left)->key) {
         tell(static_cast<const Object<T>*>(nullptr), (right++)->get());
       } else {
-        if (*left != *right) tell(left->get(), right->get());
-        ++left;
-        ++right;
+        tell((left++)->get(), (right++)->get());
       }
     }
   }
 
  private:
-  using Block = std::vector<Entry>;
-  static constexpr std::size_t kBlock = 128;  // About the root of the most we expect.
+  static constexpr std::size_t kWidth = 32;  // About the third root of the most we expect.
 
+  // A shared part is copied before it changes, and all that the copy holds is shared from then on.
+  template <typename Part>
   struct Slot {
-    std::shared_ptr<Block> block = std::make_shared<Block>();
+    std::shared_ptr<Part> part = std::make_shared<Part>();
     bool is_shared = false;  // Not asked of the pointer: its count says nothing of who has finished reading.
   };
+  using Leaf = std::vector<Entry>;
+  using Branch = std::vector<Slot<Leaf>>;
   struct Place {
-    std::size_t slot;
-    std::size_t at;
+    std::size_t branch = 0;
+    std::size_t leaf = 0;
+    std::size_t at = 0;
   };
 
-  // Where the key is, or belongs: in the last block that does not begin after it.
+  static std::ptrdiff_t distance(std::size_t places) { return static_cast<std::ptrdiff_t>(places); }
+  static const Key& first_key(const Slot<Leaf>& slot) { return slot.part->front()->key; }
+  static const Key& first_key(const Slot<Branch>& slot) { return first_key(slot.part->front()); }
+
+  // The part where the key is, or belongs: the last one that does not begin after it.
+  template <typename Slots>
+  static std::size_t part_with(const Slots& slots, const Key& key) {
+    const auto after =
+        std::ranges::upper_bound(slots, key, {}, [](const auto& slot) -> const Key& { return first_key(slot); });
+    return after == slots.begin() ? 0 : static_cast<std::size_t>(after - slots.begin()) - 1;
+  }
+
   Place place_of(const Key& key) const {
-    const auto after = std::ranges::upper_bound(
-        slots_, key, {}, [](const Slot& slot) -> const Key& { return slot.block->front()->key; });
-    if (after == slots_.begin()) return {0, 0};
-    const auto slot = static_cast<std::size_t>(after - slots_.begin()) - 1;
-    const Block& block = *slots_[slot].block;
+    Place out;
+    if (branches_.empty()) return out;
+    out.branch = part_with(branches_, key);
+    out.leaf = part_with(*branches_[out.branch].part, key);
+    const Leaf& leaf = leaf_at(out);
     const auto found =
-        std::ranges::lower_bound(block, key, {}, [](const Entry& entry) -> const Key& { return entry->key; });
-    return {slot, static_cast<std::size_t>(found - block.begin())};
+        std::ranges::lower_bound(leaf, key, {}, [](const Entry& entry) -> const Key& { return entry->key; });
+    out.at = static_cast<std::size_t>(found - leaf.begin());
+    return out;
   }
 
-  bool holds(std::size_t slot, std::size_t at, const Key& key) const {
-    return slot < slots_.size() && at < slots_[slot].block->size() && (*slots_[slot].block)[at]->key == key;
+  const Leaf& leaf_at(const Place& place) const { return *(*branches_[place.branch].part)[place.leaf].part; }
+
+  bool holds(const Place& place, const Key& key) const {
+    return !branches_.empty() && place.at < leaf_at(place).size() && leaf_at(place)[place.at]->key == key;
   }
 
-  Block& own(std::size_t slot) {
-    Slot& one = slots_[slot];
-    if (std::exchange(one.is_shared, false)) one.block = std::make_shared<Block>(*one.block);
-    return *one.block;
+  static Leaf& own(Slot<Leaf>& slot) {
+    if (std::exchange(slot.is_shared, false)) slot.part = std::make_shared<Leaf>(*slot.part);
+    return *slot.part;
+  }
+  static Branch& own(Slot<Branch>& slot) {
+    if (std::exchange(slot.is_shared, false)) {
+      slot.part = std::make_shared<Branch>(*slot.part);
+      for (Slot<Leaf>& leaf : *slot.part) leaf.is_shared = true;
+    }
+    return *slot.part;
   }
 
-  // A list comes in order: its blocks stay full but for the last.
-  void split(std::size_t slot) {
-    Block& block = *slots_[slot].block;
-    const bool is_last = slot + 1 == slots_.size();
-    const auto cut = block.begin() + static_cast<std::ptrdiff_t>(is_last ? kBlock : kBlock / 2);
-    Slot rest;
-    rest.block->assign(std::move_iterator(cut), std::move_iterator(block.end()));
-    block.erase(cut, block.end());
-    slots_.insert(slots_.begin() + static_cast<std::ptrdiff_t>(slot) + 1, std::move(rest));
+  void make_room(const Place& place) {
+    Branch& branch = own(branches_[place.branch]);
+    const bool is_last_branch = place.branch + 1 == branches_.size();
+    const bool is_last_leaf = is_last_branch && place.leaf + 1 == branch.size();
+    split(branch, place.leaf, is_last_leaf);
+    if (branch.size() > kWidth) split(branches_, place.branch, is_last_branch);
+  }
+
+  // In halves; but a list comes in order, and what lies behind its end stays full.
+  template <typename Slots>
+  static void split(Slots& slots, std::size_t at, bool is_last) {
+    auto& part = own(slots[at]);
+    const auto cut = part.begin() + distance(is_last ? kWidth - 1 : kWidth / 2);
+    typename Slots::value_type rest;
+    rest.part->assign(std::move_iterator(cut), std::move_iterator(part.end()));
+    part.erase(cut, part.end());
+    slots.insert(slots.begin() + distance(at) + 1, std::move(rest));
   }
 
   void swap(Objects& other) noexcept {
-    slots_.swap(other.slots_);
+    branches_.swap(other.branches_);
     std::swap(size_, other.size_);
   }
 
-  std::vector<Slot> slots_;
+  std::vector<Slot<Branch>> branches_;
   std::size_t size_ = 0;
 };
 
@@ -172,12 +212,12 @@ class Objects<T>::Iterator {
   using reference = const Entry&;
 
   Iterator() = default;
-  Iterator(const Objects* of, std::size_t slot, std::size_t at) : of_(of), slot_(slot), at_(at) {}
+  Iterator(const Objects* of, std::size_t branch) : of_(of), branch_(branch) { enter_leaf(); }
 
-  const Entry& operator*() const { return (*of_->slots_[slot_].block)[at_]; }
-  const Entry* operator->() const { return &**this; }
+  const Entry& operator*() const { return *here_; }
+  const Entry* operator->() const { return here_; }
   Iterator& operator++() {
-    if (++at_ == of_->slots_[slot_].block->size()) next_block();
+    if (++here_ == leaf_end_) next_leaf();
     return *this;
   }
   Iterator operator++(int) {
@@ -185,28 +225,68 @@ class Objects<T>::Iterator {
     ++*this;
     return before;
   }
-  bool operator==(const Iterator&) const = default;
+  bool operator==(const Iterator& other) const { return here_ == other.here_; }
 
-  // Moves both behind a block that they share, if both stand at its beginning.
+  // Moves both behind what they share here: the rest of a branch or of a leaf, or a single object.
   bool skip_shared(Iterator& other) {
-    if (at_ != 0 || other.at_ != 0 || slot_ == of_->slots_.size() || other.slot_ == other.of_->slots_.size() ||
-        of_->slots_[slot_].block != other.of_->slots_[other.slot_].block) {
-      return false;
+    if (here_ == nullptr || other.here_ == nullptr) return false;
+    if (here_ == other.here_) {
+      leave_shared(other);
+      return true;
     }
-    next_block();
-    other.next_block();
+    if (*here_ != *other.here_) return false;
+    ++*this;
+    ++other;
     return true;
   }
 
  private:
-  void next_block() {
-    ++slot_;
-    at_ = 0;
+  void enter_leaf() {
+    here_ = leaf_end_ = nullptr;
+    if (branch_ == of_->branches_.size()) return;
+    const Leaf& leaf = *(*of_->branches_[branch_].part)[leaf_].part;
+    here_ = leaf.data();
+    leaf_end_ = here_ + leaf.size();
+  }
+  // Out of the leaf that both are in, and past all that they share behind it. None of that is looked into: it would
+  // have to come from memory, just to be passed over.
+  void leave_shared(Iterator& other) {
+    const auto& branches = of_->branches_;
+    const auto& others = other.of_->branches_;
+    if (branches[branch_].part == others[other.branch_].part) {
+      pass_shared(branches, branch_, others, other.branch_);
+      leaf_ = other.leaf_ = 0;
+    } else {
+      pass_shared(*branches[branch_].part, leaf_, *others[other.branch_].part, other.leaf_);
+      end_branch();
+      other.end_branch();
+    }
+    enter_leaf();
+    other.enter_leaf();
+  }
+  template <typename Slots>
+  static void pass_shared(const Slots& slots, std::size_t& at, const Slots& others, std::size_t& other_at) {
+    do {
+      ++at;
+      ++other_at;
+    } while (at < slots.size() && other_at < others.size() && slots[at].part == others[other_at].part);
+  }
+  void end_branch() {
+    if (leaf_ < of_->branches_[branch_].part->size()) return;
+    ++branch_;
+    leaf_ = 0;
+  }
+  void next_leaf() {
+    ++leaf_;
+    end_branch();
+    enter_leaf();
   }
 
   const Objects* of_ = nullptr;
-  std::size_t slot_ = 0;
-  std::size_t at_ = 0;
+  std::size_t branch_ = 0;
+  std::size_t leaf_ = 0;
+  const Entry* here_ = nullptr;  // Null at the end.
+  const Entry* leaf_end_ = nullptr;
 };
 
 }  // namespace kube

@@ -1,11 +1,10 @@
 #include "kube/reflector.h"
 
-#include <malloc.h>
-#include <mutex>
 #include <random>
 #include <utility>
 
 #include "base/log.h"
+#include "runtime/memory.h"
 #include "runtime/signal.h"
 
 namespace kube {
@@ -93,14 +92,9 @@ class Talk {
     troubled_ = steps_.trouble().has_value();
   }
 
-  // A list passes through buffers many times the size of what is kept of it; glibc would hold on to them. One thread
-  // at a time: a process's first lists end together, and glibc sets up its arenas in the first call without a lock
-  // where another allocator stands in for it (the sanitizers').
+  // A list passes through buffers many times the size of what is kept of it; glibc would hold on to them.
   void release_memory() {
-    if (std::exchange(lists_, steps_.lists()) == steps_.lists()) return;
-    static std::mutex one_at_a_time;
-    const std::scoped_lock lock(one_at_a_time);
-    (void)::malloc_trim(0);
+    if (std::exchange(lists_, steps_.lists()) != steps_.lists()) runtime::release_memory();
   }
 
   Client& client_;

@@ -30,6 +30,11 @@ TEST(Request, a_list_says_how_old_it_may_be) {
             "/api/v1/nodes?limit=500&continue=a%3D%3D");
 }
 
+TEST(Request, a_whole_list_may_be_zipped_and_a_page_is_not) {
+  EXPECT_EQ(http::find(list(kNodes, {}).headers, "accept-encoding"), "gzip");
+  EXPECT_FALSE(http::find(list(kNodes, {.selection = {}, .limit = 500, .token = ""}).headers, "accept-encoding"));
+}
+
 TEST(Request, a_watch_follows_a_version_or_starts_with_everything) {
   const Selection ours{.ns = "shop", .label_selector = "app=web", .field_selector = "metadata.name=x"};
   EXPECT_EQ(watch(kServices, {.selection = ours, .from = 9, .initial = false}).target,

@@ -53,13 +53,46 @@ void Framer::feed(std::string_view bytes) {
   if (start_ > 0) {
     buffer_.erase(0, start_);
     seen_ -= start_;
+    line_seen_ -= start_;
     start_ = 0;
   }
   buffer_ += bytes;
 }
 
-base::Result<std::optional<std::string_view>> Framer::next() {
-  while (depth_ == 0 && seen_ < buffer_.size() && is_blank(buffer_[seen_])) start_ = ++seen_;
+base::Result<std::optional<json::Value>> Framer::next(json::Reader& reader) {
+  if (depth_ == 0) {
+    while (start_ < buffer_.size() && is_blank(buffer_[start_])) ++start_;
+    begin_at(start_);
+  }
+  if (const auto line = next_line(reader)) return line;
+  if (const auto object = TRY(next_in_brackets())) return TRY(reader.parse(*object));
+  if (buffer_.size() - start_ > max_object_) {
+    return fail(Fault::invalid, fmt::format("an object of the stream is larger than {} bytes", max_object_));
+  }
+  if (start_ == buffer_.size() && buffer_.capacity() > kKeptCapacity) {
+    buffer_ = std::string();  // A list has passed; single events need less.
+    begin_at(0);
+  }
+  return std::nullopt;
+}
+
+// What parses is a whole object: no object is the beginning of another one.
+std::optional<json::Value> Framer::next_line(json::Reader& reader) {
+  if (!is_line_) return std::nullopt;
+  const std::size_t end = buffer_.find('\n', line_seen_);
+  line_seen_ = std::min(end, buffer_.size());
+  if (end == std::string::npos) return std::nullopt;
+  const auto line = std::string_view(buffer_).substr(start_, end - start_);
+  is_line_ = line.starts_with('{') && line.ends_with('}');
+  if (!is_line_) return std::nullopt;
+  auto object = reader.parse(line);
+  is_line_ = object.has_value();
+  if (!is_line_) return std::nullopt;
+  begin_at(end + 1);
+  return *object;
+}
+
+base::Result<std::optional<std::string_view>> Framer::next_in_brackets() {
   while (seen_ < buffer_.size()) {
     if (in_string_) {
       const std::size_t quote = std::min(buffer_.find('"', seen_), buffer_.size());
@@ -74,19 +107,19 @@ base::Result<std::optional<std::string_view>> Framer::next() {
       ++depth_;
     } else if ((c == '}' || c == ']') && depth_ > 0 && --depth_ == 0) {
       const auto object = std::string_view(buffer_).substr(start_, seen_ - start_);
-      start_ = seen_;
+      begin_at(seen_);
       return object;
     }
     if (depth_ == 0) return fail(Fault::invalid, "the stream holds something that is no JSON object");
   }
-  if (buffer_.size() - start_ > max_object_) {
-    return fail(Fault::invalid, fmt::format("an object of the stream is larger than {} bytes", max_object_));
-  }
-  if (start_ == buffer_.size() && buffer_.capacity() > kKeptCapacity) {
-    buffer_ = std::string();  // A list has passed; single events need less.
-    start_ = seen_ = 0;
-  }
   return std::nullopt;
+}
+
+void Framer::begin_at(std::size_t start) {
+  start_ = seen_ = line_seen_ = start;
+  is_line_ = true;
+  depth_ = 0;
+  in_string_ = false;
 }
 
 base::Result<std::uint64_t> parse_version(std::string_view text) {
@@ -108,11 +141,10 @@ base::Result<Identity> identify(const json::Value& object) {
   return out;
 }
 
-base::Result<Event> decode_event(json::Reader& reader, std::string_view document) {
-  const auto root = TRY(reader.parse(document));
-  const auto type = TRY(parse_type(root["type"]));
-  if (!root["object"].exists()) return root["object"].fail("missing");
-  const auto object = root["object"].as_root();
+base::Result<Event> decode_event(const json::Value& document) {
+  const auto type = TRY(parse_type(document["type"]));
+  if (!document["object"].exists()) return document["object"].fail("missing");
+  const auto object = document["object"].as_root();
   if (type == Event::Type::bookmark) return decode_bookmark(object);
   Event event{.type = type, .object = object, .identity = {}, .status = {}};
   if (type == Event::Type::error) {

@@ -14,21 +14,28 @@
 // A watch's answer as a step function: bytes in, events out. Pure.
 namespace kube {
 
-// Finds the JSON objects in a stream of bytes, wherever reads have cut it.
+// Reads the JSON objects in a stream of bytes, wherever reads have cut it. An API server writes one on each line: so a
+// line is tried first, and parsing it is the check; brackets are counted only where that fails or there is no line yet.
 class Framer {
  public:
   explicit Framer(std::size_t max_object = 16U << 20U) : max_object_(max_object) {}
 
   void feed(std::string_view bytes);
-  // The next whole object, nothing while more bytes are needed; valid until the next call. An error is final: what
-  // follows it cannot be trusted.
-  base::Result<std::optional<std::string_view>> next();
+  // The next whole object, nothing while more bytes are needed; valid while the reader's document is. An error is
+  // final: what follows it cannot be trusted.
+  base::Result<std::optional<json::Value>> next(json::Reader& reader);
 
  private:
+  std::optional<json::Value> next_line(json::Reader& reader);
+  base::Result<std::optional<std::string_view>> next_in_brackets();
+  void begin_at(std::size_t start);
+
   std::size_t max_object_;
   std::string buffer_;
-  std::size_t start_ = 0;  // Of the object being looked for.
-  std::size_t seen_ = 0;   // Up to here the state below is known.
+  std::size_t start_ = 0;      // Of the object being looked for.
+  std::size_t line_seen_ = 0;  // Up to here its line does not end.
+  bool is_line_ = true;        // As far as is known.
+  std::size_t seen_ = 0;       // Up to here the state below is known.
   unsigned depth_ = 0;
   bool in_string_ = false;
 };
@@ -54,7 +61,7 @@ struct Event {
   std::optional<ServerStatus> status;  // Of an error.
 };
 
-// `document` is one object of the Framer; the event lives as long as the reader's document.
-base::Result<Event> decode_event(json::Reader& reader, std::string_view document);
+// Of one object of the stream; the event lives as long as that.
+base::Result<Event> decode_event(const json::Value& document);
 
 }  // namespace kube

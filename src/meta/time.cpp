@@ -1,7 +1,6 @@
 #include "meta/time.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 
 #include <fmt/format.h>
@@ -15,12 +14,15 @@ struct Cursor {
   bool ok = true;
 
   int number(std::size_t digits, int least, int most) {
-    int out = 0;
-    ok = ok && rest.size() >= digits && rest.substr(0, digits).find_first_not_of("0123456789") == rest.npos;
+    ok = ok && rest.size() >= digits;
     if (!ok) return 0;
-    std::from_chars(rest.data(), rest.data() + digits, out);
+    int out = 0;
+    for (const char c : rest.substr(0, digits)) {
+      ok = ok && c >= '0' && c <= '9';
+      out = out * 10 + (c - '0');
+    }
     rest.remove_prefix(digits);
-    ok = out >= least && out <= most;
+    ok = ok && out >= least && out <= most;
     return out;
   }
 

@@ -6,4 +6,8 @@ namespace runtime {
 // before there are threads.
 void hold_little_memory();
 
+// Gives back what the work until now needed and the next will not: freed blocks, and pages of the program and its
+// libraries, of which starting up touches far more than running does. What is used again comes from the page cache.
+void release_memory();
+
 }  // namespace runtime

@@ -31,6 +31,26 @@ TEST(Signal, stopping_ends_the_wait) {
   EXPECT_FALSE(signal.wait(stop.get_token()));
 }
 
+TEST(Signal, a_listener_is_told_by_the_raiser_as_long_as_it_lives) {
+  Signal signal;
+  int told = 0;
+  std::thread::id by;
+  {
+    const Signal::Listener listener(signal, [&] {
+      ++told;
+      by = std::this_thread::get_id();
+    });
+    std::thread raiser([&] { signal.raise(); });
+    const auto id = raiser.get_id();
+    raiser.join();
+    EXPECT_EQ(by, id);
+    signal.raise();
+    EXPECT_EQ(told, 2);
+  }
+  signal.raise();
+  EXPECT_EQ(told, 2);
+}
+
 TEST(Snapshot, a_reader_keeps_what_it_got) {
   Snapshot<std::string> snapshot("one");
   const auto held = snapshot.latest();

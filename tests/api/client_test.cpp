@@ -1,11 +1,15 @@
 #include "kube/client.h"
 
+#include <filesystem>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "api.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "kube/credentials.h"
 #include "kube/review.h"
 #include "testbed/temp_folder.h"
 
@@ -14,6 +18,7 @@ namespace {
 
 using base::Fault;
 using kube::PatchType;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -142,22 +147,50 @@ TEST_F(ClientTest, somebody_without_rights_is_denied) {
   EXPECT_EQ(answer.error().status->code, 403);
 }
 
-TEST_F(ClientTest, a_token_refused_is_read_again_from_its_file) {
-  ASSERT_OK(client_->create({"", "v1", "serviceaccounts", true}, ns_, R"({"metadata":{"name":"app"}})", soon()));
-  const auto good = cluster_.service_account(ns_, "app");
-  ASSERT_OK(good);
-  const testbed::TempFolder folder;
-  const std::filesystem::path file = folder / "token";
-  ASSERT_OK(base::write_file(file, "stale"));
+// A file whose looks have not changed: written in place, with the size and the time it had. Only the refusal tells.
+class RefusedTokenTest : public ApiTest {
+ protected:
+  void SetUp() override {
+    ASSERT_OK(client_->create({"", "v1", "serviceaccounts", true}, ns_, R"({"metadata":{"name":"app"}})", soon()));
+    const auto account = cluster_.service_account(ns_, "app");
+    ASSERT_OK(account);
+    ASSERT_OK(base::write_file(file_, std::string(account->token.size(), 'x')));
+    kube::Config config = must(kube::from_kubeconfig({cluster_.admin_kubeconfig()}, ""));
+    config.certificate = config.key = {};
+    config.token_file = file_;
+    refused_ = must(kube::Client::connect(config));
+    refused_->observe_calls([this](std::string_view, int code) { codes_.push_back(code); });
 
-  kube::Config config = must(kube::from_kubeconfig({cluster_.admin_kubeconfig()}, ""));
-  config.certificate = config.key = {};
-  config.token_file = file;
-  const auto client = must(kube::Client::connect(config));
-  const auto ask = [&] { return client->get(kNamespaces, {"", "default"}, soon()).error().status->code; };
-  EXPECT_EQ(ask(), 401);
-  ASSERT_OK(base::write_file(file, good->token));
-  EXPECT_EQ(ask(), 403);  // Known now, though without rights.
+    kube::FileWatch looks;
+    looks.add(file_);
+    const auto written = std::filesystem::last_write_time(file_);
+    ASSERT_OK(base::write_file(file_, account->token));
+    std::filesystem::last_write_time(file_, written);
+    ASSERT_FALSE(looks.changed());
+  }
+
+  const testbed::TempFolder folder_;
+  const std::filesystem::path file_ = folder_ / "token";
+  std::unique_ptr<kube::Client> refused_;
+  std::vector<int> codes_;
+};
+
+TEST_F(RefusedTokenTest, is_read_again_at_once_and_the_call_repeated) {
+  (void)refused_->get(kNamespaces, {"", "default"}, soon());
+  EXPECT_THAT(codes_, ElementsAre(401, 403));  // Known now, though without rights.
+}
+
+TEST_F(RefusedTokenTest, is_read_again_for_a_watch_too) {
+  (void)refused_->watch(kConfigMaps, {.selection = {}, .timeout = 1s}, soon());
+  EXPECT_THAT(codes_, ElementsAre(401, 403));
+}
+
+TEST_F(RefusedTokenTest, without_another_in_the_file_it_stays_refused) {
+  const auto written = std::filesystem::last_write_time(file_);
+  ASSERT_OK(base::write_file(file_, std::string(std::filesystem::file_size(file_), 'x')));
+  std::filesystem::last_write_time(file_, written);
+  (void)refused_->get(kNamespaces, {"", "default"}, soon());
+  EXPECT_THAT(codes_, ElementsAre(401));
 }
 
 // The kubelet writes a new token when four fifths of the old one's time are over. Who has only the old one shows that

@@ -159,13 +159,13 @@ TEST_P(FaultProxyTest, A6_a_deletion_that_was_never_told_is_found_by_the_next_li
 
 // A server that was restored from a backup, or a cache that lies: what it shows is older than what we know.
 TEST_P(FaultProxyTest, an_old_list_shown_again_takes_nobody_back_in_time) {
-  proxy_.inject({.verb = "watch"}, fault::Answer{.status = 400, .body = "no streams here"});  // Pages, then.
   ASSERT_OK(put("a", "one"));
   Follower follower(*through_, ns_);
   using Values = std::map<std::string, std::string>;
   EXPECT_TRUE(testbed::eventually("a", kBound, [&] { return follower.values() == Values{{"a", "one"}}; }));
   ASSERT_OK(put("a", "two"));
   EXPECT_TRUE(testbed::eventually("a anew", kBound, [&] { return follower.values() == Values{{"a", "two"}}; }));
+  proxy_.inject({.verb = "watch"}, fault::Answer{.status = 400, .body = "no streams here"});  // Pages, then.
   proxy_.inject({.verb = "list"}, fault::ReplayList());
   const int lists = proxy_.calls({.verb = "list", .resource = "configmaps"});
   follower.list_again();

@@ -31,7 +31,8 @@ std::string audit_log() {
 
 bool was_asked_for_pages() {
   const std::string log = audit_log();
-  return log.contains("/api/v1/configmaps?limit=500&resourceVersion") || log.contains("/api/v1/configmaps?limit=500\"");
+  return log.contains("/api/v1/configmaps?limit=1000&resourceVersion") ||
+         log.contains("/api/v1/configmaps?limit=1000\"");
 }
 
 // Somebody who may do everything, but is not of system:masters, for whom there is always room.
@@ -69,14 +70,14 @@ TEST(OldServer, a_busy_server_delays_writes_and_loses_none) {
 
 TEST(OldServer, where_lists_cannot_be_streamed_they_come_in_pages) {
   const auto client = connect(old_cluster().admin_kubeconfig());
-  for (int i = 0; i < 600; ++i) {
+  for (int i = 0; i < 1100; ++i) {
     const std::string name = fmt::format("page-{}", i);
     ASSERT_OK(client->patch(kConfigMaps, {"default", name}, kube::PatchType::apply, config_map(name, "x"), soon()));
   }
   runtime::Signal changed;
   kube::Reflector<std::string> reflector(*client, kConfigMaps, decode, changed);
   while (!reflector.latest()->complete) ASSERT_TRUE(changed.wait({}, base::SteadyClock().now() + kBound));
-  EXPECT_GE(reflector.latest()->objects.size(), 600U);
+  EXPECT_GE(reflector.latest()->objects.size(), 1100U);
   EXPECT_TRUE(testbed::eventually("pages in the audit log", kBound, was_asked_for_pages));
 
   ASSERT_OK(
@@ -84,6 +85,8 @@ TEST(OldServer, where_lists_cannot_be_streamed_they_come_in_pages) {
   while (reflector.latest()->find({"default", "page-0"})->value != "y") {
     ASSERT_TRUE(changed.wait({}, base::SteadyClock().now() + kBound));
   }
+  reflector.list_again();  // This one is asked for as a stream first.
+  EXPECT_TRUE(testbed::eventually("the second list", kBound, [&] { return reflector.latest()->lists == 2; }));
 }
 
 // `kubectl proxy`: plain HTTP/1.1, and the credentials are its own.

@@ -100,6 +100,31 @@ TEST_F(ReflectorTest, asked_to_list_again_it_does_and_goes_on_from_there) {
   EXPECT_EQ(watcher.view()->failures, 0U);
 }
 
+// Once it was slow, a decoder works in its reflector's own thread. This one asks the server itself, over the same
+// connection: the thread that owns it would wait for itself.
+TEST_F(ReflectorTest, a_slow_decoder_holds_up_nobody_else_on_its_connection) {
+  const auto client = admin();
+  std::atomic<bool> was_answered = false;
+  const auto decode_slowly = [&](const json::Value& object) -> base::Result<std::string> {
+    const std::string value(TRY(object["data"]["value"].string_or("")));
+    if (value.starts_with("slow")) std::this_thread::sleep_for(50ms);
+    if (value == "asks") was_answered = client->get(kNamespaces, {"", "default"}, kube::within(10s)).has_value();
+    return value;
+  };
+  runtime::Signal changed;
+  const kube::Reflector<std::string> reflector(*client, kConfigMaps, decode_slowly, changed,
+                                               {.ns = ns_, .label_selector = "", .field_selector = ""});
+  for (const std::string value : {"slow 1", "slow 2", "slow 3", "asks"}) {  // The first may meet the list.
+    ASSERT_OK(put("a", value));
+    ASSERT_TRUE(testbed::eventually(value, kBound, [&] {
+      const auto view = reflector.latest();
+      const auto* const found = view->find(key("a"));
+      return found != nullptr && found->value == value;
+    }));
+  }
+  EXPECT_TRUE(was_answered);
+}
+
 TEST_F(ReflectorTest, nothing_there_is_complete_and_empty) {
   Watcher watcher(*client_, ns_);
   EXPECT_TRUE(watcher.sees(Values{}));
@@ -142,7 +167,7 @@ TEST_F(ReflectorTest, bookmarks_carry_the_version_on_without_a_change) {
   const auto bytes = stream->read(base::SteadyClock().now() + kBound, {});
   ASSERT_OK(bytes);
   json::Reader reader;
-  const auto event = kube::decode_event(reader, *bytes);
+  const auto event = kube::decode_event(must(reader.parse(*bytes)));
   ASSERT_OK(event);
   EXPECT_EQ(event->type, kube::Event::Type::bookmark);
   EXPECT_GT(event->identity.version, before);
@@ -185,7 +210,7 @@ TEST_F(ReflectorTest, both_forms_of_gone_are_understood) {
   const auto bytes = stream->read(soon().deadline, {});
   ASSERT_OK(bytes);
   json::Reader reader;
-  const auto event = kube::decode_event(reader, *bytes);
+  const auto event = kube::decode_event(must(reader.parse(*bytes)));
   ASSERT_OK(event);
   ASSERT_TRUE(event->status);
   EXPECT_EQ(event->status->code, 410);

@@ -180,8 +180,8 @@ TEST_F(Soak, faults_leave_nothing_behind) {
   int faults = 0;
   {
     std::vector<std::jthread> writers;
-    for (const auto& [proxy, consumer] : sides) {
-      writers.emplace_back([this, consumer = consumer, own = random()](const std::stop_token& stop) {
+    for (const auto& [proxy, follower] : sides) {
+      writers.emplace_back([this, consumer = follower, own = random()](const std::stop_token& stop) {
         std::mt19937_64 numbers(own);
         while (!stop.stop_requested()) write(consumer->client(), numbers);
       });

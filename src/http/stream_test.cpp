@@ -1,0 +1,110 @@
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "http/client.h"
+#include "http/scripted_server_test.h"
+
+namespace http {
+namespace {
+
+using base::Fault;
+using namespace std::chrono_literals;
+
+// Who follows a stream is called by the transport's thread, piece by piece, and sleeps meanwhile; unless a piece is
+// large or the call slow.
+class Follow : public testing::Test {
+ protected:
+  void say(const std::string& bytes) {
+    server_.post([this, bytes] { server_.more(*call_, bytes); });
+  }
+
+  std::optional<ScriptedServer::Call> call_;  // The server's thread.
+  ScriptedServer server_{[this](ScriptedServer& server, const ScriptedServer::Call& call) {
+    if (call.request.target == "/other") return server.answer(call, 200, "fine");
+    call_ = call;
+    server.begin(call, 200);
+    server.more(call, "first ");
+  }};
+  Client client_ = connect_to(server_, {.stream_window = 70'000});
+  base::Result<Stream> stream_ = client_.open(get("/"), soon());
+};
+
+TEST_F(Follow, every_piece_comes_in_order_and_then_the_end) {
+  ASSERT_TRUE(stream_) << stream_.error().message();
+  std::string heard;
+  const std::string much(1'000'000, 'x');  // Many times the window.
+  const std::string all = "first second " + much + "last";
+  const auto take = [&](std::string_view bytes) {
+    if (heard.empty()) say("second ");
+    if (heard == "first ") say(much);
+    heard += bytes;
+    if (heard.size() == all.size() - 4) say("last");
+    if (heard.size() == all.size()) server_.post([this] { server_.end(*call_); });
+    return true;
+  };
+  const auto ended = stream_->follow(take, soon(), {});
+  ASSERT_TRUE(ended) << ended.error().message();
+  EXPECT_EQ(heard, all);
+}
+
+TEST_F(Follow, who_has_enough_is_not_called_again) {
+  ASSERT_TRUE(stream_) << stream_.error().message();
+  int calls = 0;
+  const auto take = [&](std::string_view) {
+    say("more ");
+    return ++calls < 3;
+  };
+  EXPECT_TRUE(stream_->follow(take, soon(), {}));
+  EXPECT_EQ(calls, 3);
+}
+
+// The last call asks the server something over the same connection: by the thread that owns it, no answer could come.
+TEST_F(Follow, who_was_slow_once_is_called_by_its_own_thread_and_holds_up_nobody) {
+  ASSERT_TRUE(stream_) << stream_.error().message();
+  const auto caller = std::this_thread::get_id();
+  bool was_slow = false;
+  const auto take = [&](std::string_view) {
+    say("more ");
+    if (std::this_thread::get_id() != caller) {
+      EXPECT_FALSE(std::exchange(was_slow, true));
+      std::this_thread::sleep_for(50ms);  // This is the slowness.
+    } else if (was_slow) {
+      const auto answer = client_.send(get("/other"), soon());
+      EXPECT_TRUE(answer) << answer.error().message();
+      return false;
+    }
+    return true;
+  };
+  EXPECT_TRUE(stream_->follow(take, soon(), {}));
+  EXPECT_TRUE(was_slow);
+}
+
+TEST_F(Follow, a_large_piece_is_taken_by_the_callers_thread) {
+  ASSERT_TRUE(stream_) << stream_.error().message();
+  const auto caller = std::this_thread::get_id();
+  const std::string large(60'000, 'x');
+  std::size_t got = 0;
+  const auto take = [&](std::string_view bytes) {
+    if (got == 0) say(large);
+    got += bytes.size();
+    EXPECT_TRUE(bytes.size() < large.size() / 2 || std::this_thread::get_id() == caller);
+    return got < large.size();
+  };
+  EXPECT_TRUE(stream_->follow(take, soon(), {}));
+}
+
+TEST_F(Follow, deadline_stop_and_a_lost_connection_end_it) {
+  ASSERT_TRUE(stream_) << stream_.error().message();
+  const auto take = [](std::string_view) { return true; };
+  EXPECT_EQ(stream_->follow(take, soon(50ms), {}).error().fault(), Fault::timeout);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(stream_->follow(take, soon(), stop.get_token()).error().fault(), Fault::cancelled);
+  server_.post([this] { server_.cut_all(); });
+  EXPECT_EQ(stream_->follow(take, soon(), {}).error().fault(), Fault::unavailable);
+}
+
+}  // namespace
+}  // namespace http
