@@ -19,7 +19,10 @@ namespace {
 int run_lab(char** argv, cli::LabOptions options, const Common& common) {
   // First of all, before there is any thread: from here on nothing can reach the machine's own network.
   if (const auto entered = lab::enter_sandbox(argv); !entered) return complain(entered.error());
-  options.agent = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "iprule-agent";
+  const auto programs = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  options.agent = programs / "iprule-agent";
+  options.controller = programs / "iprule-controller";
+  if (!options.kubernetes.empty()) options.kubernetes = std::filesystem::absolute(options.kubernetes);
   const auto terminal = cli::Terminal::of(STDOUT_FILENO, common.colour, cli::TerminalEnvironment::of_process());
   const auto print = [&](const cli::Page& page) {
     fmt::print("{}", page.render(terminal));
@@ -65,6 +68,12 @@ Command lab_command(CLI::App& app, const Common& common, char** argv) {
       ->type_name(CLI::detail::join(hosts, "|"));
   word->add_option("--pcap", flags->lab.captures, "Folder to write what both gateways see into, for tcpdump")
       ->type_name("FOLDER");
+  word->add_option(
+          "--kubernetes", flags->lab.kubernetes,
+          "Make the nodes those of a cluster: with this program, which is etcd, kube-apiserver, kube-proxy and "
+          "kubectl by its first argument (.ci/kubernetes builds one)")
+      ->check(CLI::ExistingFile)
+      ->type_name("PROGRAM");
   return {.word = word,
           .run = [argv, flags, &common] { return flags->list ? list_scenarios() : run_lab(argv, flags->lab, common); }};
 }

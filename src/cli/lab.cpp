@@ -3,18 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <deque>
 #include <memory>
-#include <optional>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
-#include "base/file.h"
 #include "cli/explain.h"
-#include "cli/lab_manifests.h"
-#include "cli/lab_node.h"
-#include "cli/plan_host.h"
+#include "cli/lab_cluster.h"
+#include "cli/lab_standalone.h"
 #include "lab/capture.h"
 #include "lab/demonstration.h"
 #include "lab/sandbox.h"
@@ -69,15 +65,13 @@ class Lab {
     const auto begun = steady_clock::now();
     auto world = TRY(lab::World::make());
     auto scene = TRY(Scene::build(world, kNodes));
-    for (lab::SceneNode& node : scene->nodes()) {
-      TRY(lab::translate_vips(node));
-      nodes_.emplace_back(node, options_.agent, std::filesystem::temp_directory_path() / node.name);
-    }
+    const auto installation = TRY(install(world, *scene));
+    installation_ = installation.get();
     const auto captures = TRY(start_captures(*scene));
-    say("built     {} nodes with 2 uplinks and a service proxy each, 2 gateways, 1 client, {} pods behind {} to {}: {} "
-        "network namespaces, {:.1f} s",
-        kNodes, kNodes, scene->nodes().front().vip[0].text(), scene->nodes().back().vip[0].text(), world.host_count(),
-        seconds(steady_clock::now() - begun));
+    say("built     {} nodes with 2 uplinks and {}, 2 gateways, 1 client, {} pods behind {} to {}: "
+        "{} network namespaces, {:.1f} s",
+        kNodes, installation->parts(), kNodes, scene->nodes().front().vip[0].text(),
+        scene->nodes().back().vip[0].text(), world.host_count(), seconds(steady_clock::now() - begun));
     const bool right = TRY(play(*scene));
     if (!options_.shell.empty()) TRY(open_shell(*world.find(options_.shell)));
     if (options_.keep) keep();
@@ -87,6 +81,17 @@ class Lab {
   }
 
  private:
+  base::Result<std::unique_ptr<LabInstallation>> install(lab::World& world, Scene& scene) {
+    if (!options_.kubernetes.empty()) {
+      const LabPrograms programs{
+          .kubernetes = options_.kubernetes, .controller = options_.controller, .agent = options_.agent};
+      return TRY(base::within("--kubernetes", ClusterInstallation::make(world, scene, programs, screen_.progress)));
+    }
+    auto standalone = TRY(StandaloneInstallation::make(scene, options_.agent));
+    standalone_ = standalone.get();
+    return standalone;
+  }
+
   base::Result<bool> play(Scene& scene) {
     bool right = true;
     const std::vector<Act> acts = chosen_acts();
@@ -96,12 +101,15 @@ class Lab {
       step(act.what);
       right &= TRY(lab::demonstrate(scene, {act}, [this](const lab::Row& row) { show_row(row); })).as_expected;
     }
-    if (wants("many")) right &= TRY(base::within("many Services", play_many(scene)));
-    if (wants("reply")) right &= TRY(base::within("one reply", show_reply(scene)));
+    if (wants("many")) right &= TRY(base::within("many Services", play_many(scene, *standalone_)));
+    if (wants("reply")) right &= TRY(base::within("one reply", show_reply()));
     return right;
   }
 
-  bool wants(std::string_view scenario) const { return options_.scenario.empty() || options_.scenario == scenario; }
+  bool wants(std::string_view scenario) const {
+    if (scenario == "many" && standalone_ == nullptr) return false;
+    return options_.scenario.empty() || options_.scenario == scenario;
+  }
 
   std::vector<Act> chosen_acts() {
     std::vector<Act> acts;
@@ -115,46 +123,44 @@ class Lab {
     return {{.what = "no rule", .expect = Act::Expect::wrong},
             {.what = "IPRule public-eu, ClusterIP",
              .expect = Act::Expect::wrong,
-             .prepare = [this](Scene& scene) -> base::Result<std::string> {
-               TRY(steer(scene, "ClusterIP", steers_cluster_addresses));
+             .prepare = [this](Scene&) -> base::Result<std::string> {
+               TRY(steer("ClusterIP", steers_cluster_addresses));
                return "the source is the pod's address";
              }},
-            {.what = "IPRule public-eu, Reply", .prepare = [this](Scene& scene) { return steer_replies(scene); }},
+            {.what = "IPRule public-eu, Reply", .prepare = [this](Scene&) { return steer_replies(); }},
             {.what = "agent killed", .prepare = [this](Scene&) { return kill(); }}};
   }
 
   std::vector<Act> faults() {
-    return {
-        {.what = "agent started again", .prepare = [this](Scene& scene) { return steer_replies(scene); }},
-        {.what = "eth1 lost and back", .prepare = [this](Scene&) { return flap(); }},
-        {.what = "rules flushed by somebody", .prepare = [this](Scene&) { return repaired(lab::flush_rules); }},
-        {.what = "nftables flushed by somebody", .prepare = [this](Scene&) { return repaired(lab::flush_ruleset); }}};
+    return {{.what = "agent started again", .prepare = [this](Scene&) { return steer_replies(); }},
+            {.what = "eth1 lost and back", .prepare = [this](Scene&) { return flap(); }},
+            {.what = "rules flushed by somebody", .prepare = [this](Scene&) { return repaired(lab::flush_rules); }},
+            {.what = "nftables flushed by somebody", .prepare = [this](Scene&) -> base::Result<std::string> {
+               auto note = TRY(repaired(lab::flush_ruleset));
+               for (LabNode& node : installation_->nodes()) TRY(installation_->restore_proxy(node));
+               return note;
+             }}};
   }
 
-  base::Status steer(Scene& scene, std::string_view mode, const LabNode::Fact& fact) {
-    for (LabNode& node : nodes_) TRY(ask_for(node, scene, mode));
-    for (LabNode& node : nodes_) TRY(node.wait_until(mode, fact));
+  base::Status steer(std::string_view mode, const LabNode::Fact& fact) {
+    for (LabNode& node : installation_->nodes()) TRY(installation_->ask_for(node, mode));
+    for (LabNode& node : installation_->nodes()) TRY(node.wait_until(mode, fact));
     return {};
   }
 
-  static base::Status ask_for(LabNode& node, Scene& scene, std::string_view mode) {
-    TRY(node.write_manifests(lab_manifests(scene.nodes(), mode)));
-    return node.runs_agent() ? base::Status() : node.start_agent();
-  }
-
-  base::Result<std::string> steer_replies(Scene& scene) {
-    TRY(steer(scene, "Reply", steers_replies));
+  base::Result<std::string> steer_replies() {
+    TRY(steer("Reply", steers_replies));
     return "";
   }
 
   base::Result<std::string> kill() {
-    for (LabNode& node : nodes_) node.kill_agent();
+    for (LabNode& node : installation_->nodes()) node.kill_agent();
     return "the kernel keeps what it has";
   }
 
   // Routes of a link go with it; whoever filled the table fills it again.
   base::Result<std::string> flap() {
-    for (LabNode& node : nodes_) {
+    for (LabNode& node : installation_->nodes()) {
       lab::Host& host = *node.scene().host;
       TRY(lab::set_up(host.rtnl(), "eth1", false));
       TRY(lab::set_up(host.rtnl(), "eth1"));
@@ -166,23 +172,22 @@ class Lab {
   template <typename Damage>
   base::Result<std::string> repaired(Damage damage) {
     std::chrono::milliseconds longest{};
-    for (LabNode& node : nodes_) {
+    for (LabNode& node : installation_->nodes()) {
       TRY(damage(node.scene()));
       const auto took = TRY(node.wait_until("repair", steers_replies));
       longest = std::max(longest, took);
-      TRY(lab::translate_vips(node.scene()));  // As kube-proxy does for its part.
     }
     return fmt::format("repaired in {} ms", longest.count());
   }
 
   // Conversations go on while so many Services come to one node that rules would be too slow.
-  base::Result<bool> play_many(Scene& scene) {
-    LabNode& node = nodes_.back();
+  base::Result<bool> play_many(Scene& scene, StandaloneInstallation& installation) {
+    LabNode& node = installation.nodes().back();
     step("many Services");
-    TRY(ask_for(node, scene, "ClusterIP"));
+    TRY(installation.ask_for(node, "ClusterIP"));
     TRY(node.wait_until("ClusterIP", steers_cluster_addresses));
     auto traffic = TRY(lab::Traffic::start(scene, node.scene(), kConversations));
-    TRY(node.write_manifests(lab_manifests(scene.nodes(), "ClusterIP", kManyServices)));
+    TRY(installation.ask_for_many(node, "ClusterIP", kManyServices));
     const auto seen = [this](const state::NetState& kernel) {
       screen_.progress.step("Services", kernel.nft ? kernel.nft->sources.size() : 0, kManyServices);
       return steers_many_by_mark(kernel);
@@ -198,39 +203,26 @@ class Lab {
   }
 
   // What a person would ask on a node: what a change comes to before it is made, and why a packet goes where it goes.
-  base::Result<bool> show_reply(Scene& scene) {
+  base::Result<bool> show_reply() {
     step("one reply");
-    LabNode& asked = nodes_.front();
+    LabNode& asked = installation_->nodes().front();
     const lab::SceneNode& node = asked.scene();
-    TRY(ask_for(asked, scene, "ClusterIP"));
+    TRY(installation_->ask_for(asked, "ClusterIP"));
     TRY(asked.wait_until("ClusterIP", steers_cluster_addresses));
-    const auto file = std::filesystem::temp_directory_path() / "public-eu.yaml";
-    TRY(base::write_file(file, lab_manifests(scene.nodes(), "Reply")));
-    show_command(node, "plan --standalone -f public-eu.yaml");
-    TRY(answer_on(node, [&] { return plan_manifests({.manifests = file, .state = {}, .node = node.name}); }));
+    const LabQuestion planned = TRY(installation_->plan(asked, "Reply"));
+    show(planned);
 
-    TRY(ask_for(asked, scene, "Reply"));
+    TRY(installation_->ask_for(asked, "Reply"));
     TRY(asked.wait_until("Reply", steers_replies));
     const PacketWords words{.from = node.pod_address[0].text(),
                             .to = Scene::client_address(net::Family::v4).text(),
                             .reply_of = node.vip[0].text()};
-    show_command(node, fmt::format("explain --from {} --to {} --reply-of {}", words.from, words.to, words.reply_of));
     const path::Packet packet = TRY(parse_packet(words));
-    const auto code = TRY(answer_on(node, [&] { return explain_packet(packet, node.vip[0]); }));
-    return code == ExitCode::fine;
-  }
-
-  // Asks on the node, shows the answer.
-  template <typename Ask>
-  base::Result<ExitCode> answer_on(const lab::SceneNode& node, Ask ask) {
-    std::optional<Answer> answer;
-    const auto ask_inside = [&]() -> base::Status {
-      answer = TRY(ask());
-      return {};
-    };
-    TRY(node.host->within(ask_inside));
-    show_page(answer->page);
-    return answer->code;
+    const Answer answer = TRY(asked.answer([&] { return explain_packet(packet, node.vip[0]); }));
+    show({.prompt = node.name + " $",
+          .words = fmt::format("explain --from {} --to {} --reply-of {}", words.from, words.to, words.reply_of),
+          .answer = answer});
+    return answer.code == ExitCode::fine;
   }
 
   base::Result<std::vector<std::unique_ptr<lab::Capture>>> start_captures(Scene& scene) {
@@ -259,8 +251,10 @@ class Lab {
 
   void keep() {
     say("kept      until Ctrl-C; from another terminal:");
-    say("          nsenter --all --preserve-credentials --target $(pgrep --parent {}) ip netns exec {} ip rule",
-        lab::sandbox_caller(), nodes_.front().scene().name);
+    for (const std::string& command : installation_->ways_to_look()) {
+      say("          nsenter --all --preserve-credentials --target $(pgrep --parent {}) {}", lab::sandbox_caller(),
+          command);
+    }
     while (true) ::pause();  // A signal ends this process, and the world with it.
   }
 
@@ -282,15 +276,16 @@ class Lab {
     show_page(page);
   }
 
-  void show_command(const lab::SceneNode& node, std::string_view words) {
+  void show(const LabQuestion& question) {
     Page page;
-    page.put(fmt::format("{} $ iprulectl {}", node.name, words), Tone::strong).end_line();
-    show_page(page);
+    page.put(fmt::format("{} iprulectl {}", question.prompt, question.words), Tone::strong).end_line();
+    show_page(page.append(question.answer.page));
   }
 
   const LabOptions& options_;
   const LabScreen& screen_;
-  std::deque<LabNode> nodes_;
+  LabInstallation* installation_ = nullptr;
+  StandaloneInstallation* standalone_ = nullptr;  // The same, where there is no cluster.
   std::size_t done_ = 0;
   std::size_t total_ = 0;
 };
@@ -301,7 +296,7 @@ const std::vector<LabScenario>& lab_scenarios() {
   static const std::vector<LabScenario> kScenarios = {
       {"uplinks", "No rule, the source mode ClusterIP, the source mode Reply, the agent killed"},
       {"faults", "A lost link, foreign flushes of the rules and of nftables"},
-      {"many", "5,000 Services come while conversations go on"},
+      {"many", "5,000 Services come while conversations go on; not with --kubernetes"},
       {"reply", "What a change would do to a node, and why one reply goes where it goes"},
   };
   return kScenarios;
@@ -317,6 +312,17 @@ std::vector<std::string> lab_hosts() {
 }
 
 base::Result<bool> show_lab(const LabOptions& options, const LabScreen& screen) {
+  if (!options.kubernetes.empty()) {
+    if (options.scenario == "many") {
+      return base::fail(base::Fault::invalid,
+                        "--scenario many: a cluster needs minutes for so many Services; leave out --kubernetes");
+    }
+    std::error_code error;
+    if (!std::filesystem::exists(options.kubernetes, error)) {
+      return base::fail(base::Fault::invalid,
+                        "--kubernetes: /run is the lab's own while it runs; have the program in another folder");
+    }
+  }
   return Lab(options, screen).show();
 }
 

@@ -8,8 +8,13 @@
 
 namespace cli {
 
-// What the nodes of the lab are asked for: the IPRule public-eu with one source mode, the Service of every node, and as
-// many more Services as the story needs, in addresses that nobody talks to.
-std::string lab_manifests(const std::vector<lab::SceneNode>& nodes, std::string_view mode, int more_services = 0);
+// The IPRule public-eu with one source mode.
+std::string lab_rule(std::string_view mode);
+
+// The Service of every node, with the load balancer's addresses in its status.
+std::string lab_services(const std::vector<lab::SceneNode>& nodes);
+
+// So many Services, in addresses that nobody talks to.
+std::string lab_more_services(int count);
 
 }  // namespace cli

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
 #include "kernel/engine.h"
 
 namespace cli {
@@ -16,28 +15,18 @@ using std::chrono::steady_clock;
 
 constexpr auto kPatience = 120s;  // A machine may be slow, or busy with something else.
 
-// The end of what a program said, from the start of a line.
-std::string last_words(const std::string& all) {
+}  // namespace
+
+std::string last_words(const lab::Process& program) {
   constexpr std::size_t kEnough = 600;
+  std::string all = program.errors();
   if (all.size() <= kEnough) return all;
   const auto line = all.find('\n', all.size() - kEnough);
   return line == std::string::npos ? all : all.substr(line + 1);
 }
 
-}  // namespace
-
-// Moved into its place whole: the agent never reads half of it.
-base::Status LabNode::write_manifests(std::string_view text) {
-  std::error_code error;
-  std::filesystem::create_directories(folder_, error);
-  TRY(base::write_file(folder_ / ".shop.yaml", text));
-  std::filesystem::rename(folder_ / ".shop.yaml", folder_ / "shop.yaml", error);
-  if (error) return base::fail_errno(fmt::format("write {}", (folder_ / "shop.yaml").native()), error.value());
-  return {};
-}
-
 base::Status LabNode::start_agent() {
-  agent_ = TRY(node_.host->start({.arguments = {agent_program_.native(), "standalone", folder_.native()}}));
+  if (!runs_agent()) agent_ = TRY(node_.host->start(agent_command_));
   return {};
 }
 
@@ -55,10 +44,9 @@ base::Result<std::chrono::milliseconds> LabNode::wait_until(std::string_view wha
       if (fact(state::state_of(seen))) return {};
       const bool running = runs_agent();
       if (!running || steady_clock::now() - begun > kPatience) {
-        return base::fail(
-            running ? base::Fault::timeout : base::Fault::unavailable,
-            fmt::format("{}: not seen on {}; its agent said: {}", what, node_.name,
-                        agent_ != nullptr ? last_words(agent_->errors()) : "nothing, for it does not run"));
+        return base::fail(running ? base::Fault::timeout : base::Fault::unavailable,
+                          fmt::format("{}: not seen on {}; its agent said: {}", what, node_.name,
+                                      agent_ != nullptr ? last_words(*agent_) : "nothing, for it does not run"));
       }
       // Looking must not keep the agent from its work: at most half of the time.
       std::this_thread::sleep_for(std::max<steady_clock::duration>(1ms, steady_clock::now() - look_begun));
@@ -66,6 +54,16 @@ base::Result<std::chrono::milliseconds> LabNode::wait_until(std::string_view wha
   };
   TRY(node_.host->within(look));
   return std::chrono::ceil<std::chrono::milliseconds>(steady_clock::now() - begun);
+}
+
+base::Result<Answer> LabNode::answer(const std::function<base::Result<Answer>()>& question) const {
+  Answer out;
+  const auto ask = [&]() -> base::Status {
+    out = TRY(question());
+    return {};
+  };
+  TRY(node_.host->within(ask));
+  return out;
 }
 
 }  // namespace cli

@@ -1,40 +1,43 @@
 #pragma once
 
 #include <chrono>
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "cli/answer.h"
 #include "lab/scene.h"
 #include "state/net_state.h"
 
 namespace cli {
 
-// A node of the lab with the agent on it, which reads its manifests from a folder.
+// The end of what a program said, from the start of a line.
+std::string last_words(const lab::Process& program);
+
+// A node of the lab with the agent on it.
 class LabNode {
  public:
-  LabNode(lab::SceneNode& node, std::filesystem::path agent, std::filesystem::path folder)
-      : node_(node), agent_program_(std::move(agent)), folder_(std::move(folder)) {}
+  LabNode(lab::SceneNode& node, lab::Command agent) : node_(node), agent_command_(std::move(agent)) {}
 
   const lab::SceneNode& scene() const { return node_; }
 
-  // What the folder holds from now on, all of it.
-  base::Status write_manifests(std::string_view text);
-  base::Status start_agent();
+  base::Status start_agent();  // Unless it runs.
   void kill_agent();
-  bool runs_agent() { return agent_ != nullptr && agent_->running(); }
 
   // Waits until the kernel is so, by its own word; how long it took. An error with the agent's last words if it never
   // is.
   using Fact = std::function<bool(const state::NetState&)>;
   base::Result<std::chrono::milliseconds> wait_until(std::string_view what, const Fact& fact);
 
+  // The answer to a question that is asked on the node.
+  base::Result<Answer> answer(const std::function<base::Result<Answer>()>& question) const;
+
  private:
+  bool runs_agent() { return agent_ != nullptr && agent_->running(); }
+
   lab::SceneNode& node_;
-  std::filesystem::path agent_program_;
-  std::filesystem::path folder_;
+  lab::Command agent_command_;
   lab::Process* agent_ = nullptr;
 };
 

@@ -9,10 +9,10 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "lab/kubernetes/join.h"
 #include "lab/world.h"
 #include "testbed/assert_ok.h"
 #include "testbed/eventually.h"
-#include "testbed/join.h"
 #include "testbed/process.h"
 
 namespace testbed {

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "lab/kubernetes/pki.h"
 #include "runtime/signal.h"
-#include "testbed/pki.h"
 
 namespace testbed {
 namespace {
@@ -170,7 +170,7 @@ std::filesystem::path FaultProxy::kubeconfig(const std::string& token) {
   const std::string text = fmt::format(
       R"({{"apiVersion":"v1","kind":"Config","current-context":"p","contexts":[{{"name":"p","context":{{"cluster":"p","user":"p"}}}}],)"
       R"("clusters":[{{"name":"p","cluster":{{"server":"{}","certificate-authority-data":"{}"}}}}],"users":[{{"name":"p","user":{}}}]}})",
-      url().text(), base64(ca()), user);
+      url().text(), lab::base64(ca()), user);
   if (!base::write_file(file, text)) std::abort();
   return file;
 }

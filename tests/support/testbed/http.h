@@ -1,27 +1,11 @@
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
-#include <string>
-
-#include "base/result.h"
+#include "lab/kubernetes/ask.h"
 
 namespace testbed {
 
-// Where a server of the testbed listens on loopback, and how to trust and be trusted by it; no `authority`: no TLS.
-struct Endpoint {
-  std::uint16_t port = 0;
-  std::filesystem::path authority = {};
-  std::filesystem::path certificate = {};  // With its key in the same file.
-};
-
-struct Answer {
-  int status = 0;
-  std::string body;
-};
-
-// One request on a connection of its own, HTTP/1.0. It only serves to ask the testbed's own parts how they are: it is
-// independent of the clients under test. GET without a body, POST with one.
-base::Result<Answer> ask(const Endpoint& endpoint, const std::string& path, const std::string& body = {});
+using lab::Answer;
+using lab::ask;
+using lab::Endpoint;
 
 }  // namespace testbed

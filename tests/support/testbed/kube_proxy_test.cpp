@@ -1,16 +1,16 @@
-#include "testbed/kube_proxy.h"
+#include "lab/kubernetes/kube_proxy.h"
 
 #include <chrono>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "lab/kubernetes/join.h"
 #include "lab/scene.h"
 #include "lab/world.h"
 #include "testbed/assert_ok.h"
 #include "testbed/cluster.h"
 #include "testbed/eventually.h"
-#include "testbed/join.h"
 #include "testbed/process.h"
 
 namespace testbed {

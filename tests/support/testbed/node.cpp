@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "lab/kubernetes/join.h"
+#include "lab/kubernetes/kube_proxy.h"
 #include "testbed/eventually.h"
-#include "testbed/join.h"
-#include "testbed/kube_proxy.h"
 #include "testbed/process.h"
 
 namespace testbed {
@@ -38,8 +38,9 @@ disabled_plugins = ["io.containerd.snapshotter.v1.aufs", "io.containerd.snapshot
 
 constexpr const char* kPodNetwork =
     R"({{"cniVersion":"0.4.0","name":"pods","plugins":[{{"type":"bridge","bridge":"cni0",
-"isGateway":true,"ipMasq":false,"ipam":{{"type":"host-local","ranges":[[{{"subnet":"10.244.{}.0/24"}}]],
-"routes":[{{"dst":"0.0.0.0/0"}}]}}}}]}}
+"isGateway":true,"ipMasq":false,"ipam":{{"type":"host-local",
+"ranges":[[{{"subnet":"10.244.{0}.0/24"}}],[{{"subnet":"fd00:10:244:{0}::/64"}}]],
+"routes":[{{"dst":"0.0.0.0/0"}},{{"dst":"::/0"}}]}}}}]}}
 )";
 
 // A busy test machine must not make kubelet evict pods or wait long.
@@ -69,8 +70,11 @@ base::Result<std::string> output_of(const Command& command) {
 
 }  // namespace
 
-Node::Node(lab::Host& host, int number)
-    : host_(&host), number_(number), cgroup_(fmt::format("iprule-test-{}-{}", ::getpid(), host.name())) {}
+Node::Node(lab::Host& host, int number, const lab::AddressPair& addresses)
+    : host_(&host),
+      number_(number),
+      addresses_(addresses),
+      cgroup_(fmt::format("iprule-test-{}-{}", ::getpid(), host.name())) {}
 
 Node::~Node() {
   parts_.clear();
@@ -80,8 +84,8 @@ Node::~Node() {
 
 base::Result<std::unique_ptr<Node>> Node::start(Cluster& cluster, lab::World& world, lab::Host& host, int number,
                                                 const std::vector<std::filesystem::path>& images) {
-  TRY(join(world, host, cluster, number));
-  std::unique_ptr<Node> node(new Node(host, number));
+  const lab::AddressPair addresses = TRY(join(world, host, cluster, number));
+  std::unique_ptr<Node> node(new Node(host, number, addresses));
   TRY(node->connect_pods(world, cluster));
   TRY(node->open_box());
   TRY(node->start_containerd(images));
@@ -98,18 +102,18 @@ base::Result<std::unique_ptr<Node>> Node::start(Cluster& cluster, lab::World& wo
   return node;
 }
 
-std::string Node::address() const {
-  return fmt::format("172.30.77.{}", number_);
-}
-
 // Pods have no address of the cluster's own network: the way to them and back, and to those of other nodes, is by
 // route.
 base::Status Node::connect_pods(lab::World& world, const Cluster& cluster) {
   TRY(host_->forward_packets());
   TRY(world.here().forward_packets());
-  TRY(run({"ip", "route", "add", "10.244.0.0/16", "via", cluster.address().text()}));
-  TRY(output_of({.arguments = {"ip", "route", "add", fmt::format("10.244.{}.0/24", number_), "via", address()},
-                 .network = world.here().network()}));
+  const auto lay = [](const lab::Host& from, const std::string& pods, const net::Address& gateway) {
+    return output_of({.arguments = {"ip", "route", "add", pods, "via", gateway.text()}, .network = from.network()});
+  };
+  TRY(lay(*host_, "10.244.0.0/16", cluster.address()));
+  TRY(lay(*host_, "fd00:10:244::/48", cluster.address6()));
+  TRY(lay(world.here(), fmt::format("10.244.{}.0/24", number_), addresses_[0]));
+  TRY(lay(world.here(), fmt::format("fd00:10:244:{}::/64", number_), addresses_[1]));
   return {};
 }
 
@@ -151,14 +155,16 @@ base::Status Node::start_containerd(const std::vector<std::filesystem::path>& im
 
 base::Status Node::start_kubelet(Cluster& cluster) {
   const auto access = cluster.kubeconfig(cluster.user("system:node:" + name(), {"system:nodes"}));
-  TRY(base::write_file(folder_ / "kubelet.yaml", fmt::format(kKubelet, address(), cluster.authority_file().native())));
+  TRY(base::write_file(folder_ / "kubelet.yaml",
+                       fmt::format(kKubelet, addresses_[0].text(), cluster.authority_file().native())));
   parts_.emplace_back(
       "kubelet",
-      Command{.arguments = in_box({cluster.program().native(), "kubelet",
-                                   "--config=" + (folder_ / "kubelet.yaml").native(), "--kubeconfig=" + access.native(),
-                                   "--hostname-override=" + name(), "--node-ip=" + address()}),
-              .log = folder_ / "kubelet.log",
-              .network = host_->network()},
+      Command{
+          .arguments = in_box({cluster.program().native(), "kubelet", "--config=" + (folder_ / "kubelet.yaml").native(),
+                               "--kubeconfig=" + access.native(), "--hostname-override=" + name(),
+                               fmt::format("--node-ip={},{}", addresses_[0].text(), addresses_[1].text())}),
+          .log = folder_ / "kubelet.log",
+          .network = host_->network()},
       [] { return true; });
   return parts_.back().restart();
 }

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "lab/scene.h"
 #include "lab/world.h"
 #include "testbed/cluster.h"
-#include "testbed/part.h"
 #include "testbed/temp_folder.h"
 
 namespace testbed {
@@ -20,7 +20,8 @@ namespace testbed {
 class Node {
  public:
   // Ready on return. The host must have a default route; `number` is the last part of its address in the cluster, as
-  // for join(); pods get 10.244.NUMBER.0/24. The first image must be the one named kPauseImage.
+  // for join(); pods get 10.244.NUMBER.0/24 and fd00:10:244:NUMBER::/64. The first image must be the one named
+  // kPauseImage.
   static base::Result<std::unique_ptr<Node>> start(Cluster& cluster, lab::World& world, lab::Host& host, int number,
                                                    const std::vector<std::filesystem::path>& images);
   ~Node();
@@ -40,17 +41,17 @@ class Node {
   std::string logs(std::string_view pod) const;
 
  private:
-  Node(lab::Host& host, int number);
+  Node(lab::Host& host, int number, const lab::AddressPair& addresses);
 
   base::Status open_box();
   base::Status connect_pods(lab::World& world, const Cluster& cluster);
   base::Status start_containerd(const std::vector<std::filesystem::path>& images);
   base::Status start_kubelet(Cluster& cluster);
   std::vector<std::string> in_box(std::vector<std::string> arguments) const;
-  std::string address() const;
 
   lab::Host* host_;
   int number_;
+  lab::AddressPair addresses_;  // In the cluster.
   TempFolder folder_;
   std::string cgroup_;
   lab::Process* box_ = nullptr;

@@ -1,23 +1,9 @@
 #pragma once
 
-#include <filesystem>
+#include "lab/temp_folder.h"
 
 namespace testbed {
 
-// A new empty folder that goes away with the object, contents and all. Inside the sandbox it lies in memory and also
-// goes when the tests are killed.
-class TempFolder {
- public:
-  TempFolder();
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  ~TempFolder();
-
-  const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path operator/(const std::filesystem::path& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
+using lab::TempFolder;
 
 }  // namespace testbed

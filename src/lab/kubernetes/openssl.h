@@ -2,7 +2,7 @@
 
 #include <memory>
 
-namespace testbed {
+namespace lab {
 
 // An OpenSSL object and the function that frees it: OpenSslPtr<X509, X509_free>.
 template <auto Free>
@@ -15,4 +15,4 @@ struct OpenSslFree {
 template <typename T, auto Free>
 using OpenSslPtr = std::unique_ptr<T, OpenSslFree<Free>>;
 
-}  // namespace testbed
+}  // namespace lab

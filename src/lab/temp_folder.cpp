@@ -1,14 +1,14 @@
-#include "testbed/temp_folder.h"
+#include "lab/temp_folder.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <system_error>
 
-namespace testbed {
+namespace lab {
 
 TempFolder::TempFolder() {
-  std::string pattern = std::filesystem::temp_directory_path() / "iprule-test.XXXXXX";
+  std::string pattern = std::filesystem::temp_directory_path() / "iprule.XXXXXX";
   if (::mkdtemp(pattern.data()) == nullptr) {
     std::perror(pattern.c_str());
     std::abort();
@@ -21,4 +21,4 @@ TempFolder::~TempFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-}  // namespace testbed
+}  // namespace lab

@@ -1,31 +1,26 @@
-#include "testbed/pki.h"
+#include "lab/kubernetes/pki.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
 #include <fmt/format.h>
 #include <openssl/bio.h>
-#include <openssl/bn.h>
-#include <openssl/ecdsa.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 
-#include "testbed/openssl.h"
+#include "lab/kubernetes/openssl.h"
 
-namespace testbed {
+namespace lab {
 namespace {
 
 using Key = OpenSslPtr<EVP_PKEY, EVP_PKEY_free>;
 using X509Ptr = OpenSslPtr<X509, X509_free>;
 using BioPtr = OpenSslPtr<BIO, BIO_free>;
 using ExtensionPtr = OpenSslPtr<X509_EXTENSION, X509_EXTENSION_free>;
-using DigestPtr = OpenSslPtr<EVP_MD_CTX, EVP_MD_CTX_free>;
-using SignaturePtr = OpenSslPtr<ECDSA_SIG, ECDSA_SIG_free>;
 
 constexpr long kDay = 24 * 60 * 60;
 
@@ -85,37 +80,6 @@ X509Ptr blank(EVP_PKEY* key) {
   return certificate;
 }
 
-// The alphabet for URLs, without padding (RFC 4648, 5).
-std::string base64_url(std::string_view bytes) {
-  std::string out = base64(bytes);
-  while (out.ends_with('=')) out.pop_back();
-  std::ranges::replace(out, '+', '-');
-  std::ranges::replace(out, '/', '_');
-  return out;
-}
-
-// Two numbers of 32 bytes each, not OpenSSL's DER (RFC 7518, 3.4).
-std::string sign_es256(std::string_view text, EVP_PKEY* key) {
-  constexpr int kNumber = 32;
-  const DigestPtr digest(EVP_MD_CTX_new());
-  const auto* const data = reinterpret_cast<const unsigned char*>(text.data());
-  std::size_t size = 0;
-  require(EVP_DigestSignInit(digest.get(), nullptr, EVP_sha256(), nullptr, key) == 1 &&
-              EVP_DigestSign(digest.get(), nullptr, &size, data, text.size()) == 1,
-          "begin to sign");
-  std::vector<unsigned char> der(size);
-  require(EVP_DigestSign(digest.get(), der.data(), &size, data, text.size()) == 1, "sign");
-  const unsigned char* at = der.data();
-  const SignaturePtr signature(d2i_ECDSA_SIG(nullptr, &at, static_cast<long>(size)));
-  require(signature != nullptr, "read a signature");
-  std::string out(2 * std::size_t{kNumber}, '\0');
-  auto* const bytes = reinterpret_cast<unsigned char*>(out.data());
-  require(BN_bn2binpad(ECDSA_SIG_get0_r(signature.get()), bytes, kNumber) == kNumber &&
-              BN_bn2binpad(ECDSA_SIG_get0_s(signature.get()), bytes + kNumber, kNumber) == kNumber,
-          "write a signature");
-  return out;
-}
-
 }  // namespace
 
 struct Authority::Parts {
@@ -141,14 +105,6 @@ std::string base64(std::string_view bytes) {
                       reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
   out.resize(static_cast<std::size_t>(size));
   return out;
-}
-
-std::string web_token(const std::string& claims, const std::string& key) {
-  const BioPtr bio(BIO_new_mem_buf(key.data(), static_cast<int>(key.size())));
-  const Key signer(PEM_read_bio_PrivateKey(bio.get(), nullptr, nullptr, nullptr));
-  require(signer != nullptr, "read a key");
-  const std::string text = base64_url(R"({"alg":"ES256","typ":"JWT"})") + "." + base64_url(claims);
-  return text + "." + base64_url(sign_es256(text, signer.get()));
 }
 
 Authority::Authority(std::string_view name) : parts_(std::make_unique<Parts>()) {
@@ -191,4 +147,4 @@ Certificate Authority::client(std::string_view user, const std::vector<std::stri
   return parts_->sign(key.get(), std::move(leaf));
 }
 
-}  // namespace testbed
+}  // namespace lab

@@ -1,4 +1,4 @@
-#include "testbed/part.h"
+#include "lab/kubernetes/part.h"
 
 #include <chrono>
 #include <csignal>
@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "testbed/eventually.h"
+#include "lab/await.h"
 
-namespace testbed {
+namespace lab {
 namespace {
 
 constexpr auto kReadyBound = std::chrono::seconds(90);  // Two seconds on an idle machine.
@@ -24,7 +24,7 @@ base::Status Part::start() {
 
 base::Status Part::wait_ready() {
   const auto settled = [this] { return !running() || ready_(); };
-  if (eventually(name_, kReadyBound, settled) && running()) return {};
+  if (await(kReadyBound, settled) && running()) return {};
   return base::fail(base::Fault::unavailable,
                     fmt::format("{} {}\n{}", name_, running() ? "does not get ready" : "has ended", log_tail()));
 }
@@ -52,4 +52,4 @@ std::string Part::log_tail() const {
   return text.size() <= kTailBytes ? text : text.substr(text.find('\n', text.size() - kTailBytes) + 1);
 }
 
-}  // namespace testbed
+}  // namespace lab

@@ -1,13 +1,13 @@
-#include "testbed/kube_proxy.h"
+#include "lab/kubernetes/kube_proxy.h"
 
 #include <fmt/format.h>
 
 #include "base/file.h"
 
-namespace testbed {
+namespace lab {
 
-base::Result<lab::Process*> start_kube_proxy(Cluster& cluster, lab::Host& node) {
-  const std::filesystem::path access = cluster.kubeconfig(cluster.user("system:kube-proxy"));
+base::Result<Process*> start_kube_proxy(ControlPlane& plane, Host& node) {
+  const auto access = TRY(plane.write_kubeconfig(plane.user("system:kube-proxy")));
   const std::filesystem::path config = access.native() + ".kube-proxy";
   // The zeros keep it from changing conntrack settings, some of which are the whole machine's.
   TRY(base::write_file(config, fmt::format(R"(apiVersion: kubeproxy.config.k8s.io/v1alpha1
@@ -20,7 +20,7 @@ conntrack: {{maxPerCore: 0, min: 0, tcpEstablishedTimeout: 0s, tcpCloseWaitTimeo
 nftables: {{minSyncPeriod: 0s}}
 )",
                                            node.name(), access.native())));
-  return node.start({.arguments = {cluster.program(), "kube-proxy", "--config=" + config.native()}});
+  return node.start({.arguments = {plane.program(), "kube-proxy", "--config=" + config.native()}});
 }
 
-}  // namespace testbed
+}  // namespace lab

@@ -5,11 +5,11 @@
 #include <string>
 
 #include "base/result.h"
-#include "testbed/process.h"
+#include "lab/process.h"
 
-namespace testbed {
+namespace lab {
 
-// One program of a cluster, which tests kill, freeze and start again just as it was. Its log goes on in one file.
+// One program of a cluster, which one may kill, freeze and start again just as it was. Its log goes on in one file.
 class Part {
  public:
   // `ready` is asked again and again after a start until it says yes.
@@ -35,4 +35,4 @@ class Part {
   std::optional<Process> process_;
 };
 
-}  // namespace testbed
+}  // namespace lab

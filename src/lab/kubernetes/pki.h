@@ -7,7 +7,7 @@
 
 #include "net/address.h"
 
-namespace testbed {
+namespace lab {
 
 struct Certificate {
   std::string pem;
@@ -22,10 +22,7 @@ KeyPair make_keys();  // In PEM.
 
 std::string base64(std::string_view bytes);
 
-// A JSON web token (RFC 7519) with these claims, signed with a key of make_keys().
-std::string web_token(const std::string& claims, const std::string& key);
-
-// A certificate authority made for one test run, and what it signs. Aborts if OpenSSL refuses, which it has no reason
+// A certificate authority made for one run, and what it signs. Aborts if OpenSSL refuses, which it has no reason
 // to.
 class Authority {
  public:
@@ -47,4 +44,4 @@ class Authority {
   std::string certificate_;
 };
 
-}  // namespace testbed
+}  // namespace lab

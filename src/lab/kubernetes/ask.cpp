@@ -1,4 +1,4 @@
-#include "testbed/http.h"
+#include "lab/kubernetes/ask.h"
 
 #include <array>
 #include <cerrno>
@@ -14,9 +14,9 @@
 #include <openssl/ssl.h>
 
 #include "base/fd.h"
-#include "testbed/openssl.h"
+#include "lab/kubernetes/openssl.h"
 
-namespace testbed {
+namespace lab {
 namespace {
 
 using Context = OpenSslPtr<SSL_CTX, SSL_CTX_free>;
@@ -93,4 +93,4 @@ base::Result<Answer> ask(const Endpoint& endpoint, const std::string& path, cons
   return parse_answer(text);
 }
 
-}  // namespace testbed
+}  // namespace lab
