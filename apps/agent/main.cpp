@@ -73,7 +73,8 @@ base::Status run_standalone(const Options& options, const agent::Environment& en
 }
 
 // One question, a line of standard input, to this node's kernel; its answer on standard output. It may be run beside
-// the agent itself, reads only, and asks no API server. The exit code is iprulectl's where there is no answer.
+// the agent itself, changes nothing (packets are traced by a table of its own), and asks no API server. The exit code
+// is iprulectl's where there is no answer.
 int answer_query() {
   std::string line;
   std::getline(std::cin, line);

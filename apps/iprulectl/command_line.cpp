@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include <climits>
 #include <fmt/format.h>
 
 #include "base/nearest_word.h"
@@ -61,8 +62,22 @@ void add_output_flag(CLI::App& command, Common& common) {
   add_choice(command, "-o,--output", common.output, {"text", "json", "yaml"}, "For programs: json or yaml");
 }
 
+void add_list_flags(CLI::App& command, Common& common) {
+  add_choice(command, "-o,--output", common.output, {"text", "json", "yaml", "wide", "name"},
+             "For programs: json or yaml; of a list also wide, with more columns, or name");
+  command.add_flag("--no-headers", common.no_headers, "Nothing but the rows of a list");
+  command.add_option("--sort-by", common.sort_by, "A field of -o json's rows to sort a list by, for example {.name}")
+      ->type_name("FIELD");
+}
+
 std::string program_name(const std::filesystem::path& started_as) {
   return started_as.filename() == "kubectl-iprule" ? "kubectl iprule" : "iprulectl";
+}
+
+std::string host_name() {
+  std::string name(HOST_NAME_MAX + 1, '\0');
+  if (::gethostname(name.data(), name.size()) != 0) return "";
+  return name.substr(0, name.find('\0'));
 }
 
 int print(const cli::Answer& answer, const Common& common) {

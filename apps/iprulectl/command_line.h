@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "cli/answer.h"
 #include "cli/completion.h"
+#include "cli/listing.h"
 
 // What the commands of iprulectl share: flags, how an answer is printed, how a mistake is told.
 namespace iprulectl {
@@ -21,6 +22,17 @@ struct Common {
   cli::Output output = cli::Output::text;
   cli::ColourChoice colour = cli::ColourChoice::automatic;
   bool quiet = false;  // Only the exit code answers.
+  bool no_headers = false;
+  std::string sort_by;
+
+  // How a command that lists is to show its rows.
+  cli::ListStyle list_style() const {
+    return {.wide = output == cli::Output::wide, .headers = !no_headers, .sort_by = sort_by};
+  }
+  // What only a list has was asked for: -o wide, -o name, --no-headers, --sort-by.
+  bool wants_list() const {
+    return output == cli::Output::wide || output == cli::Output::name || no_headers || !sort_by.empty();
+  }
 };
 
 // A flag that takes one of a few words; the n-th stands for the n-th enumerator.
@@ -40,9 +52,12 @@ CLI::Option* add_choice(CLI::App& command, const std::string& flag, Enum& value,
 
 void add_common_flags(CLI::App& app, Common& common);
 void add_output_flag(CLI::App& command, Common& common);
+void add_list_flags(CLI::App& command, Common& common);  // The same for a list: -o wide and name, and how rows come.
 
 // "iprulectl", or "kubectl iprule" when it was started as kubectl's plugin: what a person has to type.
 std::string program_name(const std::filesystem::path& started_as);
+
+std::string host_name();  // Of this machine; empty where it has none.
 
 // Prints, and says how to exit.
 int print(const cli::Answer& answer, const Common& common);

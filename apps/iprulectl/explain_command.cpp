@@ -1,12 +1,17 @@
 // iprulectl explain
+#include <chrono>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "agent/manifests.h"
+#include "cli/assignment.h"
 #include "cli/explain.h"
 #include "cli/explain_service.h"
+#include "cli/explain_services.h"
 #include "cli/finding_page.h"
 #include "cli/node_report.h"
 #include "cluster_flags.h"
@@ -18,8 +23,11 @@ namespace {
 struct Options {
   std::string what;
   std::string ns = "default";
+  bool all_namespaces = false;
+  std::filesystem::path manifests;
   std::string client;
   cli::PacketWords packet;
+  int live = 0;  // Packets to wait for.
   ClusterFlags cluster;
 };
 
@@ -29,34 +37,87 @@ base::Result<cli::FollowReplies> replies_to_follow(const Options& options) {
   return out;
 }
 
+// The cluster once the manifests of -f are applied to it; as it is where there are none.
+base::Result<cli::ClusterObjects> as_if_applied(const Options& options, const cli::ClusterObjects& objects) {
+  if (options.manifests.empty()) return objects;
+  cli::ClusterObjects out = objects;
+  out.wanted = cli::laid_over(objects.wanted, TRY(agent::read_manifests(options.manifests)));
+  out.supposed = true;
+  return out;
+}
+
+// Asks nodes; about what would be, where the objects are supposed.
+cli::AskNode asker(cli::Cluster& cluster, const cli::ClusterObjects& objects) {
+  cli::AskNode ask = cluster.asker(objects);
+  if (!objects.supposed) return ask;
+  return [ask, &objects](const std::string& node, cli::Question question) {
+    question.wanted = cli::supposed_assignment(objects, node);
+    return ask(node, question);
+  };
+}
+
+base::Result<cli::Answer> explain_list(const Options& options, std::optional<std::string> ns, cli::Cluster& cluster,
+                                       const cli::ClusterObjects& objects, const Common& common) {
+  cli::ServiceChoice choice{.ns = std::move(ns), .only = {}};
+  if (options.cluster.has_selector()) {
+    kube::Selection selection = options.cluster.selection();
+    selection.ns = choice.ns.value_or("");
+    choice.only = TRY(cluster.select({"", "v1", "services", true}, selection));
+  }
+  return cli::explain_services(objects, choice, common.list_style());
+}
+
 base::Result<cli::Answer> explain_subject(const Options& options, const cli::Subject& subject, cli::Cluster& cluster,
-                                          const cli::ClusterObjects& objects) {
+                                          const cli::ClusterObjects& now_there, const Common& common) {
   const auto follow = TRY(replies_to_follow(options));
-  const cli::AskNode ask = cluster.asker(objects);
+  const cli::ClusterObjects objects = TRY(as_if_applied(options, now_there));
+  const cli::AskNode ask = asker(cluster, objects);
   switch (subject.kind) {
+    case cli::Subject::Kind::services:
+      return explain_list(options, options.all_namespaces ? std::nullopt : std::optional(options.ns), cluster, objects,
+                          common);
     case cli::Subject::Kind::service:
     case cli::Subject::Kind::vip:
       return cli::explain_service(objects, subject, options.ns, follow, ask);
     case cli::Subject::Kind::pod:
       return cli::explain_pod(objects, TRY(cluster.find_pod(options.ns, subject.name)), options.ns, follow, ask);
     case cli::Subject::Kind::name_space:
-      return cli::explain_namespace(objects, subject.name);
+      return explain_list(options, subject.name, cluster, objects, common);
     case cli::Subject::Kind::node:
       return cli::explain_node(objects, subject.name, now(), ask);
   }
   return base::fail(base::Fault::bug, "a subject without an explanation");
 }
 
+// What is asked of the host that the packet is on.
+cli::Question packet_question(const Options& options) {
+  cli::Question out{.about = cli::Question::About::explain, .packet = options.packet};
+  if (options.live > 0) {
+    out.live = cli::LiveWish{.packets = options.live, .patience = std::chrono::seconds(options.cluster.timeout)};
+  }
+  return out;
+}
+
+// Of this host; with manifests, as if they were the whole of what is wanted there.
+base::Result<cli::Answer> explain_here(const Options& options) {
+  cli::Question question = packet_question(options);
+  if (!options.manifests.empty()) {
+    question.wanted = cli::supposed_assignment(TRY(agent::read_manifests(options.manifests)), host_name());
+  }
+  return cli::answer_here(question);
+}
+
 int explain_packet(const Options& options, const Common& common) {
-  const cli::Question question{.about = cli::Question::About::explain, .packet = options.packet};
-  if (options.cluster.nodes.empty()) return print(cli::answer_here(question), common);
+  if (options.cluster.nodes.empty()) return print(explain_here(options), common);
   if (options.cluster.nodes.size() > 1) {
     return complain({base::Fault::invalid, "--node: a packet is explained on one node at a time"});
   }
-  return ask_cluster(options.cluster, common, [&](cli::Cluster& cluster, const cli::ClusterObjects& objects) {
+  const auto ask = [&](cli::Cluster& cluster, const cli::ClusterObjects& now_there) -> base::Result<cli::Answer> {
+    const cli::ClusterObjects objects = TRY(as_if_applied(options, now_there));
     const std::string& node = options.cluster.nodes.front();
-    return base::within("the kernel of " + node, cluster.asker(objects)(node, question));
-  });
+    return base::within("the kernel of " + node, asker(cluster, objects)(node, packet_question(options)));
+  };
+  return ask_cluster(options.cluster, common, ask);
 }
 
 }  // namespace
@@ -68,9 +129,13 @@ Command explain_command(CLI::App& app, Common& common) {
                                   "Why a packet goes where it goes, why a Service, pod, name space or node is steered "
                                   "or not, or what a code means");
   word->add_option("what", options->what,
-                   "A finding's code, for example IPR0301; or svc/NAME, vip/ADDRESS, pod/NAME, ns/NAME, node/NAME")
+                   "A finding's code, for example IPR0301; or svc/NAME, vip/ADDRESS, pod/NAME, ns/NAME, node/NAME; "
+                   "svc for a list of Services")
       ->type_name(fmt::format("{}", fmt::join(cli::finding_codes(), "|")));
   word->add_option("-n,--namespace", options->ns, "Name space of the Service or pod; default where none is given");
+  word->add_flag("-A,--all-namespaces", options->all_namespaces, "Of a list: the Services of all name spaces");
+  auto* manifests = word->add_option("-f,--filename", options->manifests,
+                                     "As if these manifests were applied: file or folder; - is standard input");
   word->add_option("--client", options->client, "Follow replies to this address through the kernels of the pods' nodes")
       ->type_name("ADDRESS");
   word->add_option("--from", packet.from, "The packet's source; none: the host chooses it");
@@ -82,16 +147,34 @@ Command explain_command(CLI::App& app, Common& common) {
   word->add_option("--proto", packet.proto, "Its protocol; tcp where none is given")->type_name("tcp|udp|icmp|icmpv6");
   word->add_option("--sport", packet.sport, "Its source port");
   word->add_option("--dport", packet.dport, "Its destination port");
+  word->add_option(
+          "--live", options->live,
+          "Wait for so many real packets of its addresses, protocol and ports, and tell what they met; at most "
+          "as long as --request-timeout says")
+      ->check(CLI::Range(1, cli::LiveWish::kMostPackets))
+      ->type_name("N")
+      ->excludes(manifests);
   word->add_option("--node", options->cluster.nodes,
                    "Ask this node of the cluster for the packet, instead of this host; with --client, only its pods")
       ->type_name("NAME");
+  add_selector_flags(*word, options->cluster, "Services of a list");
   add_cluster_flags(*word, options->cluster);
-  add_output_flag(*word, common);
+  add_list_flags(*word, common);
   return {.word = word, .run = [options, &common] {
-            if (const auto subject = cli::parse_subject(options->what)) {
+            const auto subject = cli::parse_subject(options->what);
+            const bool wants_list = common.wants_list() || options->cluster.has_selector() || options->all_namespaces;
+            if (wants_list && !(subject && subject->is_list())) {
+              return complain({base::Fault::invalid,
+                               "explain: -A, -o wide, -o name, --no-headers, --sort-by and selectors are for lists: "
+                               "svc, ns/NAME"});
+            }
+            if (options->live > 0 && !options->what.empty()) {
+              return complain({base::Fault::invalid, "explain: --live is for a packet: --from, --to"});
+            }
+            if (subject) {
               return ask_cluster(options->cluster, common,
                                  [&](cli::Cluster& cluster, const cli::ClusterObjects& objects) {
-                                   return explain_subject(*options, *subject, cluster, objects);
+                                   return explain_subject(*options, *subject, cluster, objects, common);
                                  });
             }
             if (!options->what.empty()) return print(cli::explain_code(options->what), common);

@@ -3,10 +3,8 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
-#include <climits>
 #include <fmt/format.h>
 
 #include "agent/manifests.h"
@@ -20,34 +18,35 @@
 #include "commands.h"
 
 namespace iprulectl {
-namespace {
-
-std::string host_name() {
-  std::string name(HOST_NAME_MAX + 1, '\0');
-  if (::gethostname(name.data(), name.size()) != 0) return "";
-  return name.substr(0, name.find('\0'));
-}
-
-}  // namespace
 
 Command plan_command(CLI::App& app, Common& common) {
   struct Options {
     cli::PlanOptions host;
     ClusterFlags cluster;
     bool standalone = false;
+    bool offline = false;
+    bool full = false;
   };
   const auto options = std::make_shared<Options>();
   auto* word = app.add_subcommand("plan", "What manifests would change on the nodes of a cluster, or on this host");
   word->add_option("-f,--filename", options->host.manifests, "File or folder of manifests; - is standard input")
       ->required();
-  word->add_flag("--standalone", options->standalone,
-                 "On this host, with the manifests as the whole of what is wanted there");
-  word->add_option("--state", options->host.state,
-                   "The same on a host whose rules are in this folder: rule.json (`ip -j rule`), rule6.json");
-  add_node_flag(*word, options->cluster);
+  auto* standalone = word->add_flag("--standalone", options->standalone,
+                                    "On this host, with the manifests as the whole of what is wanted there");
+  word->add_option(
+      "--state", options->host.state,
+      "The same on a host of which this folder has rule.json (`ip -j rule`), rule6.json, nft.json (`nft -j`)");
+  word->add_flag("--offline", options->offline, "Ask neither a cluster nor a kernel: what is there is in --state")
+      ->excludes(standalone);
+  word->add_flag("--full", options->full, "Each node by itself, also those that would do the same");
+  add_node_flags(*word, options->cluster);
   add_cluster_flags(*word, options->cluster);
   add_output_flag(*word, common);
   return {.word = word, .run = [options, &common] {
+            if (options->offline && options->host.state.empty()) {
+              return complain({base::Fault::invalid,
+                               "plan: --offline needs --state, a folder with dumps of `ip -j rule` and `nft -j`"});
+            }
             if (options->standalone || !options->host.state.empty()) {
               const auto& nodes = options->cluster.nodes;
               options->host.node = nodes.empty() ? host_name() : nodes.front();
@@ -55,9 +54,12 @@ Command plan_command(CLI::App& app, Common& common) {
             }
             const auto manifests = agent::read_manifests(options->host.manifests);
             if (!manifests) return complain(manifests.error());
-            return ask_cluster(options->cluster, common, [&](cli::Cluster&, const cli::ClusterObjects& objects) {
-              return cli::plan_in_cluster(objects, *manifests, options->cluster.nodes);
-            });
+            const auto plan = [&](cli::Cluster& cluster,
+                                  const cli::ClusterObjects& objects) -> base::Result<cli::Answer> {
+              const auto nodes = TRY(options->cluster.meant_nodes(cluster));
+              return cli::plan_in_cluster(objects, *manifests, nodes, options->full);
+            };
+            return ask_cluster(options->cluster, common, plan);
           }};
 }
 
@@ -68,17 +70,22 @@ Command diff_command(CLI::App& app, Common& common) {
     bool standalone = false;
   };
   const auto options = std::make_shared<Options>();
-  auto* word = app.add_subcommand("diff", "What nodes have not done yet, or this host's kernel lacks of its folder");
+  auto* word = app.add_subcommand("diff",
+                                  "What nodes have not done yet, or this host's kernel lacks of its folder. Nodes that "
+                                  "--node names are asked, all others have reported");
   word->add_flag("--standalone", options->standalone, "This host's kernel against its standalone agent's folder");
   word->add_option("folder", options->folder, "That folder; /etc/iprule where none is given");
-  add_node_flag(*word, options->cluster);
+  add_node_flags(*word, options->cluster);
   add_cluster_flags(*word, options->cluster);
   add_output_flag(*word, common);
   return {.word = word, .run = [options, &common] {
             if (options->standalone) return print(cli::diff_folder(options->folder, host_name()), common);
-            return ask_cluster(options->cluster, common, [&](cli::Cluster&, const cli::ClusterObjects& objects) {
-              return cli::diff_in_cluster(objects, options->cluster.nodes, now());
-            });
+            const auto diff = [&](cli::Cluster& cluster,
+                                  const cli::ClusterObjects& objects) -> base::Result<cli::Answer> {
+              const auto nodes = TRY(options->cluster.meant_nodes(cluster));
+              return cli::diff_in_cluster(objects, nodes, now(), options->cluster.asker(cluster, objects));
+            };
+            return ask_cluster(options->cluster, common, diff);
           }};
 }
 

@@ -1,5 +1,6 @@
 // What the program says of itself: version, completion.
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -7,14 +8,28 @@
 #include "cli/completion.h"
 #include "cli/completion_install.h"
 #include "cli/version.h"
+#include "cluster_flags.h"
 #include "commands.h"
 
 namespace iprulectl {
 
 Command version_command(CLI::App& app, Common& common) {
-  auto* word = app.add_subcommand("version", "What this program is");
+  struct Options {
+    ClusterFlags cluster;
+    bool client = false;
+  };
+  const auto options = std::make_shared<Options>();
+  auto* word = app.add_subcommand("version", "What this program is, what runs in the cluster, and whether they fit");
+  word->add_flag("--client", options->client, "This program only");
+  add_cluster_flags(*word, options->cluster);
   add_output_flag(*word, common);
-  return {.word = word, .run = [&app, &common] { return print(cli::show_version(app.get_name()), common); }};
+  return {.word = word, .run = [options, &app, &common] {
+            if (options->client) return print(cli::show_version(app.get_name(), std::nullopt), common);
+            auto cluster = options->cluster.connect();
+            if (cluster) return print(cli::show_version(app.get_name(), cluster->read_versions()), common);
+            print(cli::show_version(app.get_name(), std::nullopt), common);
+            return could_not_ask(cluster.error());
+          }};
 }
 
 Command completion_command(CLI::App& app, const Common& common) {

@@ -42,7 +42,8 @@ std::string last_line(std::string text) {
 
 base::Result<Answer> ask_agent(kube::Client& client, const std::string& ns, const std::string& node,
                                const Question& question, std::chrono::seconds timeout) {
-  const kube::Limit limit = kube::within(timeout);
+  // Whoever waits for packets answers when they have come.
+  const kube::Limit limit = kube::within(question.live ? timeout + question.live->patience : timeout);
   const kube::Key pod = TRY(find_pod(client, ns, node, limit));
   const auto outcome = TRY(kube::run_in_pod(
       client, pod, {.container = kContainer, .arguments = {kProgram, "query"}, .input = encode(question) + "\n"},

@@ -159,7 +159,7 @@ std::vector<Finding> findings_in(const agent::Manifests& manifests) {
 Answer analyze(const agent::Manifests& manifests, const AnalyzeOptions& options) {
   auto findings = findings_in(manifests);
   std::erase_if(findings, [&](const Finding& finding) { return options.ignored.contains(finding.code); });
-  return show(findings, manifests.rules.size() + manifests.services.size(), options.fail_on);
+  return show(findings, manifests.rules.size() + manifests.services.size() + manifests.agents.size(), options.fail_on);
 }
 
 }  // namespace cli

@@ -6,7 +6,12 @@
 namespace cli {
 
 std::string render(const Answer& answer, Output output, const Terminal& terminal) {
-  if (output == Output::text) return answer.page.render(terminal);
+  if (output == Output::text || output == Output::wide) return answer.page.render(terminal);
+  if (output == Output::name) {
+    std::string names;
+    for (const std::string& name : answer.names) names += printable(name) + "\n";
+    return names;
+  }
   if (output == Output::json) return answer.json + "\n";
   json::Reader reader;
   const auto parsed = reader.parse(answer.json);

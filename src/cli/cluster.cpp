@@ -13,6 +13,13 @@
 namespace cli {
 namespace {
 
+// Of the controllers' Deployment, in whatever name space it was installed.
+constexpr const char* kControllerLabels = "app.kubernetes.io/name=ip-rule-operator,control-plane=controller-manager";
+
+kube::Resource ours(std::string_view plural) {
+  return {std::string(api::kGroup), std::string(api::kVersion), std::string(plural), false};
+}
+
 class Reading {
  public:
   Reading(kube::Client& client, std::chrono::seconds timeout) : client_(client), timeout_(timeout) {}
@@ -20,7 +27,7 @@ class Reading {
   // Of our own kinds; Agents, which have a name space, are listed in all of them.
   template <typename Kind>
   void list(std::vector<Kind>& into, base::Result<Kind> (*decode)(const json::Value&)) {
-    list({std::string(api::kGroup), std::string(api::kVersion), std::string(Kind::kPlural), false}, into, decode);
+    list(ours(Kind::kPlural), into, decode);
   }
 
   template <typename Kind>
@@ -39,16 +46,32 @@ class Reading {
     });
   }
 
-  // All objects of a kind, to `use`.
+  // All objects of a kind, or those with the labels, to `use`.
   template <typename Use>
   void take(const kube::Resource& resource, Use use) {
+    take(resource, "", std::move(use));
+  }
+  template <typename Use>
+  void take(const kube::Resource& resource, const std::string& labels, Use use) {
     if (gave_up_) return;
-    const auto text = client_.list(resource, {}, kube::within(timeout_));
+    const auto text = client_.list(resource, {.selection = {.label_selector = labels}}, kube::within(timeout_));
     if (!text) return miss(resource.text(), text.error());
     json::Reader reader;
     const auto root = reader.parse(*text);
     const base::Status used = root ? use(*root) : base::Status(std::unexpected(root.error()));
     if (!used) miss(resource.text(), used.error());
+  }
+
+  // Kubernetes' own; empty where it is not told.
+  std::string server_version() {
+    const auto answer =
+        client_.send({.method = "GET", .target = "/version", .headers = {}, .body = {}}, kube::within(timeout_));
+    if (!answer) return miss("version", answer.error()), "";
+    json::Reader reader;
+    const auto root = reader.parse(answer->body);
+    const auto version = root ? (*root)["gitVersion"].string_or("") : std::unexpected(root.error());
+    if (!version) return miss("version", version.error()), "";
+    return std::string(*version);
   }
 
   // Empty where there is none.
@@ -80,8 +103,9 @@ class Reading {
   void find_leader(ClusterFacts& facts) {
     if (gave_up_) return;
     const kube::Resource leases{"coordination.k8s.io", "v1", "leases", true};
-    const auto text = client_.list(leases, {.selection = {.field_selector = "metadata.name=fed43742.brtrm.dev"}},
-                                   kube::within(timeout_));
+    const auto text =
+        client_.list(leases, {.selection = {.field_selector = std::string("metadata.name=") + kControllerLease}},
+                     kube::within(timeout_));
     if (!text) {
       facts.leader_unknown = true;
       return;
@@ -113,14 +137,36 @@ class Reading {
   bool gave_up_ = false;
 };
 
+// Who and what is meant, in kubectl's own words.
+std::vector<std::string> kubectl_flags(const ClusterOptions& options) {
+  std::vector<std::string> out;
+  const auto add = [&](std::string_view flag, const std::string& value) {
+    if (!value.empty()) out.push_back(fmt::format("--{}={}", flag, value));
+  };
+  add("kubeconfig", options.kubeconfig.native());
+  add("context", options.context);
+  add("cluster", options.cluster);
+  add("user", options.user);
+  add("as", options.as);
+  for (const std::string& group : options.as_groups) add("as-group", group);
+  return out;
+}
+
 }  // namespace
 
 base::Result<Cluster> Cluster::connect(const ClusterOptions& options) {
-  auto config = TRY(kube::load_config(options.kubeconfig, options.context, kube::Environment::of_process(),
-                                      {.cluster = options.cluster, .user = options.user}));
-  if (!options.as.empty()) config.impersonate = {.user = options.as, .uid = {}, .groups = options.as_groups};
+  kube::Config config;
+  std::unique_ptr<KubectlProxy> proxy;
+  if (options.via == Via::kubectl) {
+    proxy = TRY(KubectlProxy::start(kubectl_flags(options), options.timeout));
+    config.server = proxy->server();
+  } else {
+    config = TRY(kube::load_config(options.kubeconfig, options.context, kube::Environment::of_process(),
+                                   {.cluster = options.cluster, .user = options.user}));
+    if (!options.as.empty()) config.impersonate = {.user = options.as, .uid = {}, .groups = options.as_groups};
+  }
   auto client = TRY(kube::Client::connect(config, {.user_agent = "iprulectl/" + std::string(base::version())}));
-  return Cluster(std::move(client), options.timeout);
+  return Cluster(std::move(proxy), std::move(client), options.timeout);
 }
 
 ClusterFacts Cluster::read_facts() {
@@ -138,7 +184,7 @@ ClusterFacts Cluster::read_facts() {
 ClusterObjects Cluster::read_objects() {
   ClusterObjects objects;
   Reading reading(*client_, timeout_);
-  reading.list(objects.agents, &api::decode_agent);
+  reading.list(objects.wanted.agents, &api::decode_agent);
   reading.list(objects.wanted.rules, &api::decode_iprule);
   reading.list(objects.configs, &api::decode_iprule_config);
   reading.list(objects.reports, &api::decode_node_state);
@@ -164,6 +210,56 @@ ClusterSetup Cluster::read_setup() {
   return setup;
 }
 
+ClusterVersions Cluster::read_versions() {
+  ClusterVersions out;
+  Reading reading(*client_, timeout_);
+  out.server = reading.server_version();
+  reading.take({"apps", "v1", "deployments", true}, kControllerLabels, [&](const json::Value& root) -> base::Status {
+    const auto items = TRY(root["items"].items_or_none());
+    out.controllers.emplace();
+    for (const json::Value& item : items) {
+      const auto containers = TRY(item["spec"]["template"]["spec"]["containers"].items_or_none());
+      for (const json::Value& container : containers) {
+        if (TRY(container["name"].string_or("")) != "manager") continue;
+        out.controllers->push_back(version_in_image(TRY(container["image"].string_or(""))));
+      }
+    }
+    return {};
+  });
+  reading.take(ours(api::NodeState::kPlural), [&](const json::Value& root) -> base::Status {
+    const auto items = TRY(root["items"].items_or_none());
+    out.agents.emplace();
+    for (const json::Value& item : items) {
+      const auto version = TRY(item["status"]["version"].string_or(""));
+      ++(*out.agents)[std::string(version)];
+    }
+    return {};
+  });
+  out.gaps = std::move(reading).gaps();
+  return out;
+}
+
+std::unique_ptr<FollowedCluster> Cluster::follow(runtime::Signal& changed) {
+  return std::make_unique<FollowedCluster>(*client_, changed);
+}
+
+std::unique_ptr<FollowedKind<api::NodeState>> Cluster::follow_reports(runtime::Signal& changed) {
+  return std::make_unique<FollowedKind<api::NodeState>>(*client_, api::decode_node_state, changed);
+}
+
+base::Result<std::vector<kube::Key>> Cluster::select(const kube::Resource& resource, const kube::Selection& selection) {
+  const auto text = TRY(client_->list(resource, {.selection = selection}, kube::within(timeout_)));
+  json::Reader reader;
+  const auto root = TRY(reader.parse(text));
+  const auto items = TRY(root["items"].items_or_none());
+  std::vector<kube::Key> out;
+  for (const json::Value& item : items) {
+    const auto ns = TRY(item["metadata"]["namespace"].string_or(""));
+    out.push_back({.ns = std::string(ns), .name = std::string(TRY(item["metadata"]["name"].string()))});
+  }
+  return out;
+}
+
 base::Result<PodPlace> Cluster::find_pod(const std::string& ns, const std::string& name) {
   const kube::Resource pods{"", "v1", "pods", true};
   const auto text = client_->get(pods, {.ns = ns, .name = name}, kube::within(timeout_));
@@ -185,7 +281,7 @@ base::Result<PodPlace> Cluster::find_pod(const std::string& ns, const std::strin
 
 AskNode Cluster::asker(const ClusterObjects& objects) {
   return [this, &objects](const std::string& node, const Question& question) -> base::Result<Answer> {
-    const api::Agent* agent = active_agent(objects);
+    const api::Agent* agent = agent::active_agent(objects.wanted);
     if (agent == nullptr) return base::fail(base::Fault::absent, "there is no Agent object, so no agent runs there");
     return ask_agent(*client_, agent->meta.ns, node, question, timeout_);
   };

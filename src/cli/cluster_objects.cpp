@@ -4,9 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "api/kinds.h"
 #include "base/nearest_word.h"
-#include "intent/cluster/active_agent.h"
 
 namespace cli {
 namespace {
@@ -32,6 +30,7 @@ agent::Manifests laid_over(agent::Manifests objects, const agent::Manifests& cha
   lay_over(objects.services, changes.services);
   lay_over(objects.slices, changes.slices);
   lay_over(objects.nodes, changes.nodes);
+  lay_over(objects.agents, changes.agents);
   return objects;
 }
 
@@ -56,17 +55,6 @@ const api::NodeState* report_of(const ClusterObjects& objects, const std::string
   const auto named = [&](const api::NodeState& report) { return report.meta.name == node; };
   const auto found = std::ranges::find_if(objects.reports, named);
   return found != objects.reports.end() ? &*found : nullptr;
-}
-
-const api::Agent* active_agent(const ClusterObjects& objects) {
-  std::vector<const api::Agent*> agents;
-  for (const api::Agent& agent : objects.agents) agents.push_back(&agent);
-  return intent::active_agent(agents, "");
-}
-
-std::uint32_t default_priority(const ClusterObjects& objects) {
-  const api::Agent* agent = active_agent(objects);
-  return agent != nullptr && agent->spec.default_priority != 0 ? agent->spec.default_priority : api::kDefaultPriority;
 }
 
 std::string names_text(const std::vector<std::string>& nodes) {

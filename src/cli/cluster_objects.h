@@ -1,11 +1,9 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "agent/manifests.h"
-#include "api/agent.h"
 #include "api/iprule_config.h"
 #include "api/node_state.h"
 #include "base/result.h"
@@ -14,11 +12,11 @@ namespace cli {
 
 // Everything in a cluster that decides what its nodes should hold, and what they say they hold.
 struct ClusterObjects {
-  agent::Manifests wanted;  // IPRules, Services, EndpointSlices, Nodes
-  std::vector<api::Agent> agents;
+  agent::Manifests wanted;
   std::vector<api::IPRuleConfig> configs;
   std::vector<api::NodeState> reports;
   std::vector<std::string> gaps;  // What could not be asked, and why: unknown is not empty.
+  bool supposed = false;          // `wanted` has manifests laid over it that nobody has applied.
 };
 
 // The names of `nodes` that exist; all of them where none is named. An error names the one that is not there.
@@ -30,11 +28,6 @@ agent::Manifests laid_over(agent::Manifests objects, const agent::Manifests& cha
 
 // What the node's agent has reported; nullptr where it has not.
 const api::NodeState* report_of(const ClusterObjects& objects, const std::string& node);
-
-// The Agent that counts; nullptr where there is none.
-const api::Agent* active_agent(const ClusterObjects& objects);
-// Of rules that name none.
-std::uint32_t default_priority(const ClusterObjects& objects);
 
 // "worker-1, worker-2 (2 alike)"
 std::string names_text(const std::vector<std::string>& nodes);

@@ -17,7 +17,7 @@ complete -o default -F _iprulectl iprulectl
 )";
 
 constexpr std::string_view kZsh = R"(#compdef iprulectl
-# zsh completion for iprulectl; put it into a folder of $fpath as _iprulectl.
+# zsh completion for iprulectl; put it into a folder of $fpath as _iprulectl, or: source <(iprulectl completion zsh)
 _iprulectl() {
   local -a found
   local line
@@ -25,16 +25,22 @@ _iprulectl() {
     < <("${words[1]}" __complete "${(@)words[2,CURRENT]}" 2>/dev/null)
   if (( ${#found} )); then _describe iprulectl found; else _files; fi
 }
-compdef _iprulectl iprulectl
+# Loaded from $fpath, this file is the function itself, called for the first time; sourced, it only makes it known.
+if [[ ${funcstack[1]} == _iprulectl ]]; then _iprulectl "$@"; else compdef _iprulectl iprulectl; fi
 )";
 
 constexpr std::string_view kFish =
     R"(# fish completion for iprulectl; put it into ~/.config/fish/completions/iprulectl.fish
 function __iprulectl_complete
     set -l words (commandline -opc) (commandline -ct)
-    iprulectl __complete $words[2..-1] 2>/dev/null
+    set -l found (iprulectl __complete $words[2..-1] 2>/dev/null)
+    if set -q found[1]
+        printf '%s\n' $found
+    else
+        __fish_complete_path (commandline -ct)
+    end
 end
-complete -c iprulectl -a '(__iprulectl_complete)'
+complete -c iprulectl -f -a '(__iprulectl_complete)'
 )";
 
 const Flag* find_flag(const CommandTree& command, std::string_view name) {

@@ -1,65 +1,109 @@
 #include "cli/drift.h"
 
-#include <array>
+#include <iterator>
 #include <set>
-#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "agent/standalone_status.h"
 #include "api/kinds.h"
 #include "cli/age.h"
 #include "cli/gaps.h"
+#include "cli/live_diff.h"
+#include "cli/plan_host.h"
 #include "json/writer.h"
 
 namespace cli {
+namespace {
 
-base::Result<Answer> drift_in_cluster(const ClusterObjects& objects, const std::vector<std::string>& nodes,
-                                      meta::Time now, std::optional<std::chrono::seconds> since) {
-  const auto names = TRY(chosen_nodes(objects, nodes));
-  constexpr std::array<std::string_view, 2> kTypes = {"Drifting", "Clashing"};
-  Answer answer;
-  Table table;
-  table.row({"NODE", "SINCE", "NOW", "WHAT", "DETAIL"});
-  std::vector<std::pair<std::string, meta::Condition>> found;
-  std::set<std::string> drifting;
+std::size_t drifting_nodes(const std::vector<DriftEntry>& entries) {
+  std::set<std::string> nodes;
+  for (const DriftEntry& entry : entries) {
+    if (entry.goes_on) nodes.insert(entry.node);
+  }
+  return nodes.size();
+}
+
+void append(std::vector<DriftEntry>& to, std::vector<DriftEntry> more) {
+  to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+base::Result<std::vector<DriftEntry>> ask_kernel(const ClusterObjects& objects, const std::string& node,
+                                                 const AskNode& ask) {
+  return kernel_drift(node, TRY(ask_diff(objects, node, ask)));
+}
+
+}  // namespace
+
+base::Result<Answer> drift_in_cluster(const ClusterObjects& objects, const DriftOptions& options, meta::Time now,
+                                      const AskNode& ask) {
+  const auto names = TRY(chosen_nodes(objects, options.nodes));
+  std::vector<DriftEntry> entries;
+  std::vector<std::string> gaps;
+  std::size_t asked = 0;
   for (const std::string& node : names) {
-    const api::NodeState* report = report_of(objects, node);
-    for (const std::string_view type : kTypes) {
-      const auto* condition = report != nullptr ? meta::find(report->status.conditions, type) : nullptr;
-      if (condition == nullptr) continue;
-      const bool now_true = condition->status == meta::Truth::yes;
-      const bool is_recent = since && now - condition->last_transition <= *since;
-      if (since ? !is_recent : !now_true) continue;
-      found.emplace_back(node, *condition);
-      if (now_true) drifting.insert(node);
-      table.row({node, age_text(now - condition->last_transition),
-                 now_true ? Table::Cell("goes on", Tone::bad) : Table::Cell("over", Tone::good), condition->reason,
-                 condition->message});
+    if (const api::NodeState* report = report_of(objects, node)) {
+      append(entries, reported_drift(*report, options.since, now));
+    }
+    if (!ask) continue;
+    if (auto found = ask_kernel(objects, node, ask)) {
+      append(entries, *std::move(found));
+      ++asked;
+    } else {
+      gaps.push_back(fmt::format("the kernel of {}: {}", node, found.error().message()));
     }
   }
-  if (!found.empty()) table.print(answer.page);
-  answer.page.line("{} of {} nodes report that others change what is ours, or stand beside it{}.", drifting.size(),
-                   names.size(), since ? fmt::format(", begun within {}", age_text(*since)) : "");
-  if (!drifting.empty()) answer.code = ExitCode::attention;
-  add_gaps(answer, objects.gaps);
+  Listing listing = drift_listing(entries, now);
+  if (!options.style.sort_by.empty()) TRY(listing.sort(options.style.sort_by));
+
+  Answer answer;
+  listing.print(answer.page, options.style);
+  const std::size_t drifting = drifting_nodes(entries);
+  if (options.style.headers) {
+    answer.page.line("{} of {} nodes report that others change what is ours, or stand beside it{}.{}", drifting,
+                     names.size(), options.since ? fmt::format(", begun within {}", age_text(*options.since)) : "",
+                     asked > 0 ? fmt::format("  Kernels asked: {}.", asked) : "");
+  }
+  if (drifting > 0) answer.code = ExitCode::attention;
+  gaps.insert(gaps.end(), objects.gaps.begin(), objects.gaps.end());
+  put_drift(answer, listing, gaps);
+  return answer;
+}
+
+base::Result<std::vector<DriftEntry>> drift_here(const StandaloneHost& host) {
+  const Answer diff = TRY(diff_folder(host.folder, host.name));
+  std::vector<DriftEntry> out = TRY(kernel_drift(host.name, diff));
+  // Without a status nothing is known of repairs; what the kernel shows stands for itself.
+  if (const auto status = agent::read_status(host.status_folder)) append(out, standalone_drift(host.name, *status));
+  return out;
+}
+
+base::Result<Answer> show_drift_here(const StandaloneHost& host, const ListStyle& style, meta::Time now) {
+  const auto entries = TRY(drift_here(host));
+  Listing listing = drift_listing(entries, now);
+  if (!style.sort_by.empty()) TRY(listing.sort(style.sort_by));
+  Answer answer;
+  listing.print(answer.page, style);
+  const bool drifts = drifting_nodes(entries) > 0;
+  if (style.headers) {
+    answer.page.line("{}: {}", host.name,
+                     drifts ? "others change what is ours, or stand beside it." : "all of ours is as it should be.");
+  }
+  if (drifts) answer.code = ExitCode::attention;
+  put_drift(answer, listing, {});
+  return answer;
+}
+
+void put_drift(Answer& answer, const Listing& listing, const std::vector<std::string>& gaps) {
+  add_gaps(answer, gaps);
+  answer.names = listing.names();
   answer.json = json::object([&](json::Object& out) {
     out.put("apiVersion", api::kApiVersion);
     out.put("kind", "DriftReport");
-    out.array("drift", [&](json::Array& list) {
-      for (const auto& [node, condition] : found) {
-        list.object([&](json::Object& item) {
-          item.put("node", node);
-          item.put("type", condition.type);
-          item.put("goesOn", condition.status == meta::Truth::yes);
-          item.put("reason", condition.reason);
-          item.put("message", condition.message);
-          item.put("since", meta::format_time(condition.last_transition));
-        });
-      }
-    });
-    put_gaps(out, objects.gaps);
+    out.array("drift", [&](json::Array& list) { listing.put(list); });
+    put_gaps(out, gaps);
   });
-  return answer;
 }
 
 }  // namespace cli

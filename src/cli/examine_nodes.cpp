@@ -95,7 +95,7 @@ base::Result<Answer> examine_nodes(const ClusterObjects& objects, const std::vec
   const auto names = TRY(chosen_nodes(objects, nodes));
   Examinations found;
   for (const std::string& node : names) {
-    const auto live = nodes.empty() ? std::nullopt : std::optional(ask(node, {.about = Question::About::doctor}));
+    const auto live = ask ? std::optional(ask(node, {.about = Question::About::doctor})) : std::nullopt;
     if (live && *live) {
       found.add("its kernel asked now", node, **live);
     } else {

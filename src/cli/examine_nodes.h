@@ -15,8 +15,8 @@ namespace cli {
 // What a report says of a node's data path. What it does not say stays unknown.
 state::NodeFacts facts_of(const api::NodeState::Facts& facts);
 
-// Which source modes work on which nodes. The kernels of nodes that are named are asked, through `ask`; where that
-// cannot be, and for a whole cluster, reports have to do, and the answer says so.
+// Which source modes work on which nodes. Their kernels are asked, through `ask`; where that cannot be, and where there
+// is none, reports have to do, and the answer says so.
 base::Result<Answer> examine_nodes(const ClusterObjects& objects, const std::vector<std::string>& nodes,
                                    const AskNode& ask);
 

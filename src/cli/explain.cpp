@@ -1,15 +1,16 @@
 #include "cli/explain.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "agent/preview.h"
 #include "api/kinds.h"
 #include "cli/this_host.h"
 #include "json/writer.h"
+#include "kernel/facts.h"
 #include "kernel/rtnl/link_table.h"
 #include "kernel/rtnl/route_query.h"
 #include "kernel/sysctl.h"
@@ -23,35 +24,6 @@ constexpr std::size_t kShownMisses = 20;
 
 std::unexpected<base::Error> refuse(std::string_view flag, std::string_view reason) {
   return base::fail(base::Fault::invalid, fmt::format("{}: {}", flag, reason));
-}
-
-constexpr std::array<std::pair<std::string_view, std::uint8_t>, 4> kProtocols = {
-    {{"tcp", 6}, {"udp", 17}, {"icmp", 1}, {"icmpv6", 58}}};
-
-base::Result<std::uint8_t> parse_protocol(std::string_view text) {
-  for (const auto& [name, number] : kProtocols) {
-    if (name == text) return number;
-  }
-  return refuse("--proto", fmt::format("\"{}\" is none of tcp, udp, icmp, icmpv6", text));
-}
-
-std::string protocol_name(std::uint8_t number) {
-  for (const auto& [name, known] : kProtocols) {
-    if (known == number) return std::string(name);
-  }
-  return fmt::to_string(number);
-}
-
-std::string describe(const path::Packet& packet) {
-  std::string out =
-      packet.from.is_unspecified()
-          ? fmt::format("to {} {}", packet.to.text(), protocol_name(packet.ip_protocol))
-          : fmt::format("{} -> {} {}", packet.from.text(), packet.to.text(), protocol_name(packet.ip_protocol));
-  if (packet.sport != 0) out += fmt::format(" from port {}", packet.sport);
-  if (packet.dport != 0) out += fmt::format(" to port {}", packet.dport);
-  if (packet.mark != 0) out += fmt::format(", mark {:#x}", packet.mark);
-  out += packet.iif.empty() ? ", sent by this host" : fmt::format(", comes in by {}", packet.iif.text());
-  return out;
 }
 
 bool is_ours(const state::Rule& rule) {
@@ -142,6 +114,7 @@ std::string json_of(const Explanation& explanation) {
     out.put("packet", describe(explanation.packet));
     out.put("iifAssumed", explanation.iif_assumed);
     out.put("marked", explanation.marked);
+    out.put_unless_empty("supposed", explanation.supposed);
     out.array("steps", [&](json::Array& steps) {
       for (const path::Step& step : explanation.walk.steps) {
         steps.object([&](json::Object& item) {
@@ -154,6 +127,9 @@ std::string json_of(const Explanation& explanation) {
     if (explanation.kernel && *explanation.kernel) {
       out.object("kernel", [&](json::Object& verdict) { put_verdict(verdict, **explanation.kernel); });
       out.put("agree", !differs(explanation));
+    }
+    if (explanation.live) {
+      out.object("live", [&](json::Object& live) { put_live(live, *explanation.live, explanation.walk.verdict); });
     }
     out.array("doubts", [&](json::Array& doubts) {
       for (const std::string& doubt : explanation.walk.doubts) doubts.put(doubt);
@@ -228,25 +204,25 @@ void note_refusal(Explanation& explanation) {
   }
 }
 
-}  // namespace
-
-base::Result<path::Packet> parse_packet(const PacketWords& words) {
-  path::Packet packet;
-  if (words.to.empty()) return refuse("--to", "say where the packet goes, for example --to 198.18.7.9");
-  packet.to = TRY(base::within("--to", net::Address::parse(words.to)));
-  packet.from = packet.to.masked(0);
-  if (!words.from.empty()) packet.from = TRY(base::within("--from", net::Address::parse(words.from)));
-  if (packet.from.family() != packet.to.family()) {
-    return refuse("--from", fmt::format("{} and {} are of different families", words.from, words.to));
-  }
-  if (!words.iif.empty()) packet.iif = TRY(base::within("--iif", net::InterfaceName::parse(words.iif)));
-  if (!words.oif.empty()) packet.oif = TRY(base::within("--oif", net::InterfaceName::parse(words.oif)));
-  if (!words.mark.empty()) packet.mark = TRY(state::words::number<std::uint32_t>("--mark", words.mark));
-  if (!words.proto.empty()) packet.ip_protocol = TRY(parse_protocol(words.proto));
-  packet.sport = words.sport;
-  packet.dport = words.dport;
-  return packet;
+// The host as it would be: ours as the objects want it, everything else as it is.
+base::Result<state::NetState> as_if(ThisHost& host, const Assignment& wanted) {
+  const state::Observation now = state::Verified{.state = TRY(host.observe())};
+  const auto facts = TRY(kernel::read_facts(host.socket(), {}, {}));
+  const state::NetState desired = agent::wanted_on(published(wanted), wanted.node, wanted.settings, now, facts);
+  std::set<std::uint32_t> tables;
+  for (const state::Rule& rule : desired.rules) tables.insert(rule.table);
+  state::NetState out = TRY(host.observe(std::move(tables)));
+  std::erase_if(out.rules, [&](const state::Rule& rule) { return rule.protocol == wanted.settings.protocol; });
+  out.rules.insert(out.rules.end(), desired.rules.begin(), desired.rules.end());
+  // As the kernel would have them: a new rule stands behind older ones of its priority.
+  std::ranges::stable_sort(out.rules, {},
+                           [](const state::Rule& rule) { return std::pair(rule.family, rule.priority); });
+  out.nft = desired.nft;
+  out.nft_unknown.clear();
+  return out;
 }
+
+}  // namespace
 
 Answer show(const Explanation& explanation) {
   Answer answer;
@@ -266,6 +242,8 @@ Answer show(const Explanation& explanation) {
   if (explanation.kernel && !*explanation.kernel) {
     page.put("Kernel   ").put("did not answer: " + explanation.kernel->error().message(), Tone::warning).end_line();
     answer.code = ExitCode::could_not_ask;
+  } else if (explanation.supposed) {
+    page.line("Kernel   not asked: this is how it would be, once applied");
   } else if (explanation.kernel) {
     page.put("Kernel   ");
     if (different) {
@@ -278,19 +256,23 @@ Answer show(const Explanation& explanation) {
     page.put("Doubt    ").put(fmt::format("not understood here: {}", doubt), Tone::warning).end_line();
   }
   for (const std::string& note : explanation.notes) page.put("Note     ").put(note, Tone::warning).end_line();
+  if (explanation.live) {
+    show_live(page, *explanation.live, explanation.walk.verdict);
+    if (explanation.live->seen.packets.empty()) answer.code = ExitCode::waited_in_vain;
+    if (strays(*explanation.live, explanation.walk.verdict) > 0) answer.code = ExitCode::attention;
+  }
   answer.json = json_of(explanation);
   return answer;
 }
 
-base::Result<std::optional<net::Address>> parse_reply_of(const PacketWords& words) {
-  if (words.reply_of.empty()) return std::nullopt;
-  return TRY(base::within("--reply-of", net::Address::parse(words.reply_of)));
-}
-
-base::Result<Answer> explain_packet(path::Packet packet, const std::optional<net::Address>& reply_of) {
-  Explanation explanation{.packet = std::move(packet)};
+base::Result<Answer> explain_packet(path::Packet packet, const std::optional<net::Address>& reply_of,
+                                    const std::optional<Assignment>& supposed, const std::optional<LiveWish>& live) {
+  if (supposed && live) return refuse("--live", "what is only supposed sends no packets");
+  const path::Packet flow = packet;  // Before anything is assumed of it.
+  Explanation explanation{.packet = std::move(packet), .supposed = supposed.has_value()};
   auto host = TRY(ThisHost::open());
-  explanation.observed = TRY(host.observe());
+  auto observed = supposed ? as_if(host, *supposed) : host.observe();
+  explanation.observed = TRY(std::move(observed));
   TRY(assume_iif(explanation));
   mark_packet(explanation, reply_of);
   explanation.walk = path::walk(explanation.observed, explanation.packet);
@@ -298,9 +280,10 @@ base::Result<Answer> explain_packet(path::Packet packet, const std::optional<net
   if (!explanation.packet.iif.empty() && !links.index_of(explanation.packet.iif)) {
     return refuse("--iif", fmt::format("this host has no device {}", explanation.packet.iif.text()));
   }
-  explanation.kernel = kernel::rtnl::ask_route(host.socket(), explanation.packet, links);
+  if (!supposed) explanation.kernel = kernel::rtnl::ask_route(host.socket(), explanation.packet, links);
   note_forwarding(explanation);
   note_refusal(explanation);
+  if (live) explanation.live = TRY(watch_live(flow, *live, links));
   return show(explanation);
 }
 

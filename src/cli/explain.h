@@ -6,28 +6,14 @@
 
 #include "base/result.h"
 #include "cli/answer.h"
+#include "cli/assignment.h"
+#include "cli/live.h"
+#include "cli/packet_words.h"
 #include "path/packet.h"
 #include "path/walk.h"
 #include "state/net_state.h"
 
 namespace cli {
-
-// A packet as a person writes it.
-struct PacketWords {
-  std::string from;
-  std::string to;
-  std::string iif;
-  std::string oif;
-  std::string mark;
-  std::string reply_of;  // The load balancer address of the connection that the packet answers.
-  std::string proto;
-  std::uint16_t sport = 0;
-  std::uint16_t dport = 0;
-
-  bool operator==(const PacketWords&) const = default;
-};
-base::Result<path::Packet> parse_packet(const PacketWords& words);
-base::Result<std::optional<net::Address>> parse_reply_of(const PacketWords& words);
 
 // Two answers to "where does this packet go": that of our walk over what was read, and the kernel's own.
 struct Explanation {
@@ -37,15 +23,20 @@ struct Explanation {
   state::NetState observed;
   path::Walk walk;  // Over `observed`.
   std::optional<base::Result<path::Verdict>> kernel;
-  std::vector<std::string> notes;  // What else bears on it.
-  bool explained = false;          // The notes say why the kernel does not take a way that is there.
+  std::optional<LiveSight> live{};  // Real packets, where some were waited for.
+  std::vector<std::string> notes;   // What else bears on it.
+  bool explained = false;           // The notes say why the kernel does not take a way that is there.
+  bool supposed = false;            // `observed` is the host as it would be: no kernel can be asked about it.
 };
 
 // For people and programs; a difference between the two comes first and is worth attention.
 Answer show(const Explanation& explanation);
 
 // Asks this host. The packet gets the mark that our nft table would give it, as a reply of a connection to `reply_of`
-// where that is given.
-base::Result<Answer> explain_packet(path::Packet packet, const std::optional<net::Address>& reply_of);
+// where that is given. With `supposed`, the host is as that wants it, and the kernel is asked for everything else. With
+// `live`, real packets of its flow are waited for; without any the answer is ExitCode::waited_in_vain.
+base::Result<Answer> explain_packet(path::Packet packet, const std::optional<net::Address>& reply_of,
+                                    const std::optional<Assignment>& supposed = {},
+                                    const std::optional<LiveWish>& live = {});
 
 }  // namespace cli

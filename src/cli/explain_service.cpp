@@ -49,7 +49,9 @@ void show(Page& page, const Steering& steering) {
   page.line("IPRule/{}  has {}: source {} {}, {}, priority {}", steering.rule->meta.name,
             list_text(steering.desired->vips), api::text(tuple.mode), tuple.source.text(),
             tuple.vrf.empty() ? fmt::format("table {}", tuple.table) : "vrf " + tuple.vrf, tuple.priority);
-  if (steering.published == nullptr) {
+  if (steering.supposed) {
+    page.line("  would be published for the nodes that it selects");
+  } else if (steering.published == nullptr) {
     page.put("  ").put("not published yet", Tone::warning).put(": is a controller running?").end_line();
   } else {
     const bool all = steering.reported == steering.nodes;
@@ -68,16 +70,21 @@ void show(Page& page, const Steering& steering) {
       .end_line();
 }
 
-void put_sum(Page& page, Steered steered, const FollowedReplies& followed) {
+void put_sum(Page& page, Steered steered, const FollowedReplies& followed, bool supposed) {
   if (steered == Steered::by_nothing) {
     page.line("Verdict  nothing steers it: no IPRule has a prefix with one of its addresses");
   } else if (!followed.right) {
-    page.put("Verdict  ").put("WRONG UPLINK", Tone::bad).put(", by a kernel's own word").end_line();
+    page.put("Verdict  ")
+        .put("WRONG UPLINK", Tone::bad)
+        .put(supposed ? ", once it is applied" : ", by a kernel's own word")
+        .end_line();
   } else if (steered == Steered::as_wanted) {
     const bool asked = !followed.json.empty() && followed.json != "[]";
     page.put("Verdict  ")
         .put("steered as wanted", Tone::good)
-        .put(asked ? ", by reports and by the kernels asked" : ", as far as reports tell")
+        .put(supposed ? ", once it is applied"
+             : asked  ? ", by reports and by the kernels asked"
+                      : ", as far as reports tell")
         .end_line();
   } else {
     page.put("Verdict  ").put("NOT STEERED AS WANTED", Tone::bad).put("  Next: iprulectl doctor").end_line();
@@ -109,7 +116,7 @@ Answer explain(const ClusterObjects& objects, const Steerings& all, const api::S
   if (follow.client) followed = follow_replies(objects, service, steerings, follow, ask);
   answer.page.append(followed.page);
   const Steered steered = sum_of(steerings);
-  put_sum(answer.page, steered, followed);
+  put_sum(answer.page, steered, followed, objects.supposed);
   const bool well = steered == Steered::as_wanted && followed.right;
   if (!well) answer.code = ExitCode::attention;
   add_gaps(answer, followed.gaps);
@@ -118,6 +125,7 @@ Answer explain(const ClusterObjects& objects, const Steerings& all, const api::S
     out.put("kind", "ServiceExplanation");
     out.put("service", fmt::format("{}/{}", service.meta.ns, service.meta.name));
     out.put("steeredAsWanted", well);
+    out.put_unless_empty("supposed", objects.supposed);
     out.array("steerings", [&](json::Array& list) {
       for (const Steering& steering : steerings) list.object([&](json::Object& item) { put(item, steering); });
     });
@@ -142,18 +150,6 @@ std::vector<const api::Service*> services_of(const ClusterObjects& objects, cons
   return out;
 }
 
-std::string_view text(Steered steered) {
-  switch (steered) {
-    case Steered::by_nothing:
-      return "by nothing";
-    case Steered::as_wanted:
-      return "as wanted";
-    case Steered::otherwise:
-      return "NOT AS WANTED";
-  }
-  return "";
-}
-
 }  // namespace
 
 std::optional<Subject> parse_subject(std::string_view what) {
@@ -171,8 +167,10 @@ std::optional<Subject> parse_subject(std::string_view what) {
                                                                                   {"node", node},
                                                                                   {"nodes", node}}};
   const auto slash = what.find('/');
-  if (slash == std::string_view::npos || slash + 1 == what.size()) return std::nullopt;
+  if (slash + 1 == what.size()) return std::nullopt;
   for (const auto& [word, kind] : kWords) {
+    if (kind == service && word == what) return Subject{.kind = services, .name = {}};
+    if (slash == std::string_view::npos) continue;
     if (word == what.substr(0, slash)) return Subject{.kind = kind, .name = std::string(what.substr(slash + 1))};
   }
   return std::nullopt;
@@ -211,50 +209,6 @@ base::Result<Answer> explain_pod(const ClusterObjects& objects, const PodPlace& 
     out.put_unless_empty("node", pod.node);
     out.array("services", [&](json::Array& list) {
       for (const std::string& document : documents) list.put_json(document);
-    });
-    put_gaps(out, objects.gaps);
-  });
-  return answer;
-}
-
-base::Result<Answer> explain_namespace(const ClusterObjects& objects, const std::string& ns) {
-  struct Line {
-    const api::Service* service;
-    std::vector<Steering> steerings;
-  };
-  const Steerings all(objects);
-  std::vector<Line> lines;
-  for (const api::Service& service : objects.wanted.services) {
-    if (service.meta.ns == ns && !service.vips.empty()) lines.push_back({&service, all.of(service)});
-  }
-  Answer answer;
-  Table table(2);
-  table.row({"SERVICE", "LOAD BALANCER", "IPRULE", "STEERED"});
-  std::size_t wrong = 0;
-  for (const auto& [service, steerings] : lines) {
-    const Steered steered = sum_of(steerings);
-    if (steered == Steered::otherwise) ++wrong;
-    table.row({service->meta.name,
-               list_text(service->vips),
-               steerings.empty() ? "-" : steerings.front().rule->meta.name,
-               {std::string(text(steered)), steered == Steered::otherwise ? Tone::bad : Tone::plain}});
-  }
-  if (!lines.empty()) table.print(answer.page);
-  answer.page.line("Name space {}: {} of {} Services with a load balancer's address are not steered as wanted.{}", ns,
-                   wrong, lines.size(), wrong > 0 ? "  Next: iprulectl explain svc/NAME -n " + ns : "");
-  if (wrong > 0) answer.code = ExitCode::attention;
-  add_gaps(answer, objects.gaps);
-  answer.json = json::object([&](json::Object& out) {
-    out.put("apiVersion", api::kApiVersion);
-    out.put("kind", "NamespaceExplanation");
-    out.put("namespace", ns);
-    out.array("services", [&](json::Array& list) {
-      for (const auto& [service, steerings] : lines) {
-        list.object([&](json::Object& item) {
-          item.put("name", service->meta.name);
-          item.put("steered", text(sum_of(steerings)));
-        });
-      }
     });
     put_gaps(out, objects.gaps);
   });

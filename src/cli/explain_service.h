@@ -13,11 +13,14 @@
 
 namespace cli {
 
-// What is to be explained of a cluster: "svc/NAME", "vip/ADDRESS", "pod/NAME", "ns/NAME" or "node/NAME".
+// What is to be explained of a cluster: "svc/NAME", "vip/ADDRESS", "pod/NAME", "ns/NAME", "node/NAME", or "svc" for a
+// list of them.
 struct Subject {
-  enum class Kind { service, vip, pod, name_space, node };
+  enum class Kind { service, services, vip, pod, name_space, node };
   Kind kind = Kind::service;
   std::string name;
+
+  bool is_list() const { return kind == Kind::services || kind == Kind::name_space; }
 };
 // Nothing where it has no such form, as a finding's code.
 std::optional<Subject> parse_subject(std::string_view what);
@@ -44,8 +47,5 @@ base::Result<Answer> explain_service(const ClusterObjects& objects, const Subjec
 // The same of every Service that leads to the pod.
 base::Result<Answer> explain_pod(const ClusterObjects& objects, const PodPlace& pod, const std::string& ns,
                                  FollowReplies follow, const AskNode& ask);
-
-// A line for each Service of a name space that has a load balancer's address.
-base::Result<Answer> explain_namespace(const ClusterObjects& objects, const std::string& ns);
 
 }  // namespace cli

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,6 +13,7 @@
 #include "cli/drift.h"
 #include "cli/examine_nodes.h"
 #include "cli/gaps.h"
+#include "cli/live_diff.h"
 #include "json/writer.h"
 
 namespace cli {
@@ -59,60 +62,112 @@ std::string since_text(const api::NodeState& report, meta::Time now) {
   return report.status.changed == meta::Time() ? "" : fmt::format(", {} ago", age_text(now - report.status.changed));
 }
 
-}  // namespace
+// What was found of the nodes that are meant, some by their kernels, some by their reports.
+class Differences {
+ public:
+  Differences(const ClusterObjects& objects, meta::Time now) : objects_(objects), now_(now) {}
 
-base::Result<Answer> diff_in_cluster(const ClusterObjects& objects, const std::vector<std::string>& nodes,
-                                     meta::Time now) {
-  const auto names = TRY(chosen_nodes(objects, nodes));
-  Answer answer;
-  std::size_t differing = 0;
-  std::size_t silent = 0;
-  std::vector<std::pair<std::string, std::vector<Open>>> found;
-  for (const std::string& node : names) {
-    const api::NodeState* report = report_of(objects, node);
+  void add_kernel(const std::string& node, const Answer& diff) {
+    ++asked_;
+    if (diff.code != ExitCode::fine) ++differing_;
+    if (diff.code == ExitCode::could_not_ask) gaps_.push_back(fmt::format("the kernel of {}: not seen whole", node));
+    page_.append(diff.page);
+    documents_.push_back(json::object([&](json::Object& item) {
+      item.put("name", node);
+      item.put("source", "kernel");
+      item.put_json("diff", diff.json);
+    }));
+  }
+
+  void miss_kernel(const std::string& node, const base::Error& error) {
+    gaps_.push_back(fmt::format("the kernel of {}: {}", node, error.message()));
+  }
+
+  void add_report(const std::string& node, const api::NodeState* report) {
     if (report == nullptr) {
-      ++silent;
-      answer.page.put(node).put("  no report: no agent has run there", Tone::warning).end_line();
-      continue;
+      ++silent_;
+      page_.put(node).put("  no report: no agent has run there", Tone::warning).end_line();
+      return;
     }
-    found.emplace_back(node, open_on(objects, *report));
-    const auto& open = found.back().second;
-    if (open.empty()) continue;
-    ++differing;
-    answer.page.line("{}  by its report{}    + wanted there    - to go from there", node, since_text(*report, now));
+    const auto open = open_on(objects_, *report);
+    documents_.push_back(document(node, open));
+    if (open.empty()) return;
+    ++differing_;
+    page_.line("{}  by its report{}    + wanted there    - to go from there", node, since_text(*report, now_));
     Table table(2);
     for (const Open& one : open) {
       table.row({{std::string(1, one.sign), one.sign == '+' ? Tone::good : Tone::bad}, one.object, one.what, one.why});
     }
-    table.print(answer.page);
+    table.print(page_);
   }
-  answer.page.line("Diff: {} of {} nodes differ, as far as reports tell: no kernel was asked.", differing,
-                   names.size());
-  if (differing > 0 || silent > 0) answer.code = ExitCode::attention;
-  add_gaps(answer, objects.gaps);
-  answer.json = json::object([&](json::Object& out) {
-    out.put("apiVersion", api::kApiVersion);
-    out.put("kind", "ClusterDiff");
-    out.array("nodes", [&](json::Array& list) {
-      for (const auto& [node, open] : found) {
-        list.object([&](json::Object& item) {
-          item.put("name", node);
-          item.array("open", [&](json::Array& all) {
-            for (const Open& one : open) {
-              all.object([&](json::Object& entry) {
-                entry.put("do", one.sign == '+' ? "add" : "delete");
-                entry.put("object", one.object);
-                entry.put("what", one.what);
-                entry.put("why", one.why);
-              });
-            }
-          });
-        });
-      }
+
+  Answer answer(std::size_t nodes) && {
+    Answer out{.page = std::move(page_), .json = {}, .code = ExitCode::fine};
+    out.page.line("Diff: {} of {} nodes differ, {}.", differing_, nodes, sources(nodes));
+    if (differing_ > 0 || silent_ > 0) out.code = ExitCode::attention;
+    gaps_.insert(gaps_.end(), objects_.gaps.begin(), objects_.gaps.end());
+    add_gaps(out, gaps_);
+    out.json = json::object([&](json::Object& whole) {
+      whole.put("apiVersion", api::kApiVersion);
+      whole.put("kind", "ClusterDiff");
+      whole.array("nodes", [&](json::Array& list) {
+        for (const std::string& one : documents_) list.put_json(one);
+      });
+      put_gaps(whole, gaps_);
     });
-    put_gaps(out, objects.gaps);
-  });
-  return answer;
+    return out;
+  }
+
+ private:
+  static std::string document(const std::string& node, const std::vector<Open>& open) {
+    return json::object([&](json::Object& item) {
+      item.put("name", node);
+      item.put("source", "report");
+      item.array("open", [&](json::Array& all) {
+        for (const Open& one : open) {
+          all.object([&](json::Object& entry) {
+            entry.put("do", one.sign == '+' ? "add" : "delete");
+            entry.put("object", one.object);
+            entry.put("what", one.what);
+            entry.put("why", one.why);
+          });
+        }
+      });
+    });
+  }
+
+  std::string sources(std::size_t nodes) const {
+    if (asked_ == 0) return "as far as reports tell: no kernel was asked";
+    if (asked_ == nodes) return "by their kernels, asked now";
+    return fmt::format("by the kernels of {} and the reports of the others", asked_);
+  }
+
+  const ClusterObjects& objects_;
+  meta::Time now_;
+  Page page_;
+  std::vector<std::string> documents_;
+  std::vector<std::string> gaps_;
+  std::size_t asked_ = 0;
+  std::size_t differing_ = 0;
+  std::size_t silent_ = 0;
+};
+
+}  // namespace
+
+base::Result<Answer> diff_in_cluster(const ClusterObjects& objects, const std::vector<std::string>& nodes,
+                                     meta::Time now, const AskNode& ask) {
+  const auto names = TRY(chosen_nodes(objects, nodes));
+  Differences found(objects, now);
+  for (const std::string& node : names) {
+    const auto live = ask ? std::optional(ask_diff(objects, node, ask)) : std::nullopt;
+    if (live && *live) {
+      found.add_kernel(node, **live);
+    } else {
+      if (live) found.miss_kernel(node, live->error());
+      found.add_report(node, report_of(objects, node));
+    }
+  }
+  return std::move(found).answer(names.size());
 }
 
 base::Result<Answer> explain_node(const ClusterObjects& objects, const std::string& node, meta::Time now,
@@ -120,9 +175,16 @@ base::Result<Answer> explain_node(const ClusterObjects& objects, const std::stri
   ClusterObjects known = objects;
   known.gaps.clear();  // Told once, at the end.
   const std::vector<std::string> only = {node};
-  const Answer diff = TRY(diff_in_cluster(known, only, now));
-  const Answer examination = TRY(examine_nodes(known, only, ask));
-  const Answer drift = TRY(drift_in_cluster(known, only, now));
+  // A node that cannot be asked is not asked again, and told about once.
+  bool reached = true;
+  const AskNode once = [&](const std::string& name, const Question& question) {
+    auto answer = ask(name, question);
+    reached = reached && answer.has_value();
+    return answer;
+  };
+  const Answer diff = TRY(diff_in_cluster(known, only, now, objects.gaps.empty() ? once : AskNode()));
+  const Answer examination = TRY(examine_nodes(known, only, reached ? once : AskNode()));
+  const Answer drift = TRY(drift_in_cluster(known, {.nodes = only}, now));
   Answer answer;
   for (const Answer* part : {&diff, &examination, &drift}) {
     answer.page.append(part->page);

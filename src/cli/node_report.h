@@ -11,10 +11,10 @@
 
 namespace cli {
 
-// What nodes have not reported as done yet, or as failed: the published objects against the reports. No kernel is
-// asked, and the answer says so.
+// What nodes have not done of the published objects: by their kernels, through `ask`; where that cannot be, and where
+// there is none, by what they have not reported, and the answer says so.
 base::Result<Answer> diff_in_cluster(const ClusterObjects& objects, const std::vector<std::string>& nodes,
-                                     meta::Time now);
+                                     meta::Time now, const AskNode& ask = {});
 
 // All that is known of one node: what it has not done, what its data path shows, what others change there.
 base::Result<Answer> explain_node(const ClusterObjects& objects, const std::string& node, meta::Time now,

@@ -4,39 +4,29 @@
 
 #include <fmt/format.h>
 
-#include "agent/node_settings.h"
 #include "agent/preview.h"
 #include "api/kinds.h"
+#include "cli/assignment.h"
 #include "cli/examine_nodes.h"
 #include "cli/gaps.h"
 #include "cli/plan_page.h"
 #include "json/writer.h"
 
 namespace cli {
-namespace {
-
-// What the cluster says of one node, as its agent hears it.
-agent::NodeSettings settings_on(const ClusterObjects& objects, const std::string& node) {
-  agent::NodeSettings out = agent::settings_of(objects.wanted, node);
-  out.default_priority = default_priority(objects);
-  if (const api::Agent* agent = active_agent(objects)) out.dataplane = agent->spec.dataplane;
-  return out;
-}
-
-}  // namespace
-
 base::Result<Answer> plan_in_cluster(const ClusterObjects& objects, const agent::Manifests& changes,
-                                     const std::vector<std::string>& nodes) {
+                                     const std::vector<std::string>& nodes, bool full) {
   const auto names = TRY(chosen_nodes(objects, nodes));
-  const agent::Manifests after = laid_over(objects.wanted, changes);
+  ClusterObjects after = objects;
+  after.wanted = laid_over(objects.wanted, changes);
   std::map<std::string, std::pair<std::vector<std::string>, agent::Preview>> groups;  // By what is to be done.
   for (const std::string& node : names) {
     const api::NodeState* report = report_of(objects, node);
     const state::NodeFacts facts = report != nullptr ? facts_of(report->status.facts) : state::NodeFacts();
-    const agent::NodeSettings settings = settings_on(objects, node);
-    const state::Observation now = state::Verified{agent::wanted_on(objects.wanted, node, settings, facts)};
-    auto preview = agent::preview(after, node, settings, now, facts);
-    std::string key = plan::text(preview.todo);
+    const state::Observation now =
+        state::Verified{agent::wanted_on(objects.wanted, node, settings_on(objects, node), facts)};
+    auto preview = agent::preview(after.wanted, node, settings_on(after, node), now, facts);
+    std::string key = full ? node + "\n" : "";
+    key += plan::text(preview.todo);
     for (const std::string& skipped : preview.skipped) key += skipped;
     auto& [members, story] = groups[key];
     members.push_back(node);

@@ -37,4 +37,15 @@ base::Result<Answer> diff_folder(const std::filesystem::path& folder, const std:
                     .doubt = preview.doubt});
 }
 
+base::Result<Answer> diff_assignment(const Assignment& wanted) {
+  const auto preview = TRY(agent::preview_here(published(wanted), wanted.node, wanted.settings));
+  return show_plan(
+      preview.todo,
+      {.title = fmt::format("{}, its kernel asked now    + wanted, not in the kernel    - in the kernel, not wanted",
+                            wanted.node),
+       .kind = "Diff",
+       .skipped = preview.skipped,
+       .doubt = preview.doubt});
+}
+
 }  // namespace cli

@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "cli/answer.h"
+#include "cli/assignment.h"
 
 namespace cli {
 
@@ -19,5 +20,8 @@ base::Result<Answer> plan_manifests(const PlanOptions& options);
 
 // What this host's kernel lacks of the folder that its agent keeps, or has too much.
 base::Result<Answer> diff_folder(const std::filesystem::path& folder, const std::string& node);
+
+// What it lacks, or has too much, of what a cluster asks of it.
+base::Result<Answer> diff_assignment(const Assignment& wanted);
 
 }  // namespace cli

@@ -6,15 +6,17 @@
 
 #include <fmt/format.h>
 
+#include "agent/environment.h"
 #include "api/kinds.h"
 #include "cli/doctor.h"
+#include "cli/plan_host.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
 namespace cli {
 namespace {
 
-constexpr std::array<std::string_view, 2> kAbout = {"doctor", "explain"};
+constexpr std::array<std::string_view, 3> kAbout = {"doctor", "explain", "diff"};
 
 base::Result<PacketWords> decode_packet(const json::Value& value) {
   PacketWords out;
@@ -42,6 +44,14 @@ void put(json::Object& out, const PacketWords& packet) {
   out.put_unless_empty("dport", packet.dport);
 }
 
+base::Result<LiveWish> decode_live(const json::Value& value) {
+  LiveWish out;
+  out.packets = static_cast<int>(TRY(value["packets"].integer_between(1, LiveWish::kMostPackets)));
+  const auto most = LiveWish::kMostPatience.count();
+  out.patience = std::chrono::seconds(TRY(value["seconds"].integer_between(1, most)));
+  return out;
+}
+
 }  // namespace
 
 std::string encode(const Question& question) {
@@ -51,6 +61,15 @@ std::string encode(const Question& question) {
     out.put("about", kAbout[static_cast<std::size_t>(question.about)]);
     if (question.about == Question::About::explain) {
       out.object("packet", [&](json::Object& packet) { put(packet, question.packet); });
+    }
+    if (question.live) {
+      out.object("live", [&](json::Object& live) {
+        live.put("packets", question.live->packets);
+        live.put("seconds", question.live->patience.count());
+      });
+    }
+    if (question.wanted) {
+      out.object("wanted", [&](json::Object& wanted) { put(wanted, *question.wanted); });
     }
   });
 }
@@ -65,13 +84,27 @@ base::Result<Question> decode_question(std::string_view text) {
   }
   Question out{.about = static_cast<Question::About>(known - kAbout.begin())};
   if (out.about == Question::About::explain) out.packet = TRY(decode_packet(root["packet"]));
+  if (root["live"].exists()) out.live = TRY(decode_live(root["live"]));
+  if (root["wanted"].exists()) out.wanted = TRY(decode_assignment(root["wanted"]));
+  if (out.about == Question::About::diff && !out.wanted)
+    return root["wanted"].fail("a diff needs something to compare");
   return out;
 }
 
 base::Result<Answer> answer_here(const Question& question) {
-  if (question.about == Question::About::doctor) return examine_host();
+  std::optional<Assignment> wanted = question.wanted;
+  // Only this host's agent has been told by which number it knows its own.
+  if (wanted) wanted->settings.protocol = agent::Environment::of_process().rule_protocol;
+  switch (question.about) {
+    case Question::About::doctor:
+      return examine_host();
+    case Question::About::diff:
+      return diff_assignment(*wanted);
+    case Question::About::explain:
+      break;
+  }
   const path::Packet packet = TRY(parse_packet(question.packet));
-  return explain_packet(packet, TRY(parse_reply_of(question.packet)));
+  return explain_packet(packet, TRY(parse_reply_of(question.packet)), wanted, question.live);
 }
 
 }  // namespace cli

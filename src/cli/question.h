@@ -1,24 +1,28 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "cli/answer.h"
+#include "cli/assignment.h"
 #include "cli/explain.h"
+#include "cli/live.h"
 
 namespace cli {
 
 // What is asked of one host's kernel. On that host it is answered here; on a node of a cluster by its agent's
-// `iprule-agent query`, which reads it as one line of JSON and answers with an Answer as JSON. Nothing is written.
+// `iprule-agent query`, which reads it as one line of JSON and answers with an Answer as JSON. Nothing is written, but
+// for the table of its own by which packets are traced while `live` waits for them.
 struct Question {
-  enum class About : std::uint8_t { doctor, explain };
+  enum class About : std::uint8_t { doctor, explain, diff };
 
   About about = About::doctor;
-  PacketWords packet{};  // For `explain`.
-
-  bool operator==(const Question&) const = default;
+  PacketWords packet{};                // For `explain`.
+  std::optional<Assignment> wanted{};  // `diff`: what the kernel is compared with. `explain`: as if it were so.
+  std::optional<LiveWish> live{};      // `explain`: real packets to wait for.
 };
 
 std::string encode(const Question& question);

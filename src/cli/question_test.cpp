@@ -1,5 +1,6 @@
 #include "cli/question.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "cli/answer_document.h"
@@ -19,14 +20,56 @@ TEST(Question, travels_as_one_line) {
                                      .dport = 4000}};
   const std::string line = encode(question);
   EXPECT_EQ(line.find('\n'), std::string::npos);
-  EXPECT_EQ(decode_question(line).value(), question);
-  EXPECT_EQ(decode_question(R"({"about":"doctor"})").value(), Question());
+  EXPECT_EQ(encode(decode_question(line).value()), line);
+  EXPECT_EQ(decode_question(line)->packet, question.packet);
+  EXPECT_EQ(decode_question(R"({"about":"doctor"})")->about, Question::About::doctor);
+}
+
+TEST(Question, carries_what_is_wanted_of_the_node_for_who_answers_asks_no_server) {
+  Question question{.about = Question::About::diff,
+                    .wanted = Assignment{.node = "worker-1", .settings = {}, .configs = {}}};
+  question.wanted->settings.labels = {{"site", "eu"}};
+  question.wanted->settings.default_priority = 900;
+  question.wanted->settings.dataplane = api::Dataplane::marks;
+  question.wanted->settings.cluster_prefixes = {net::Prefix::parse("10.244.0.0/16").value()};
+  question.wanted->settings.addresses = {net::Address::parse("10.0.0.11").value()};
+  question.wanted->configs.resize(1);
+  question.wanted->configs[0].meta.name = "iprc-1";
+  question.wanted->configs[0].spec.service_ip = "10.96.23.17";
+  const std::string line = encode(question);
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  const auto there = decode_question(line);
+  ASSERT_TRUE(there) << there.error().message();
+  EXPECT_EQ(encode(*there), line);
+  EXPECT_EQ(there->wanted->settings.dataplane, api::Dataplane::marks);
+  EXPECT_EQ(there->wanted->settings.labels.get("site"), "eu");
+  EXPECT_EQ(there->wanted->configs, question.wanted->configs);
+}
+
+TEST(Question, packets_are_waited_for_within_bounds) {
+  const Question question{.about = Question::About::explain,
+                          .packet = {.to = "198.18.7.9"},
+                          .live = LiveWish{.packets = 3, .patience = std::chrono::seconds(20)}};
+  EXPECT_EQ(decode_question(encode(question))->live, question.live);
+  const auto live = [](const char* wish) {
+    return decode_question(fmt::format(R"({{"about":"explain","packet":{{"to":"::1"}},"live":{}}})", wish));
+  };
+  EXPECT_TRUE(live(R"({"packets":100,"seconds":600})"));
+  EXPECT_FALSE(live(R"({"packets":101,"seconds":10})"));
+  EXPECT_FALSE(live(R"({"packets":0,"seconds":10})"));
+  EXPECT_FALSE(live(R"({"packets":1,"seconds":601})"));
+}
+
+TEST(Question, a_diff_with_nothing_is_refused) {
+  EXPECT_EQ(decode_question(R"({"about":"diff"})").error().message(), "wanted: a diff needs something to compare");
+  EXPECT_EQ(decode_question(R"({"about":"diff","wanted":{"node":"a","dataplane":"magic"}})").error().message(),
+            "wanted.dataplane: \"magic\" is none of auto, rules, marks");
 }
 
 TEST(Question, what_nobody_can_answer_is_named) {
   const auto unknown = decode_question(R"({"about":"weather"})");
   ASSERT_FALSE(unknown);
-  EXPECT_EQ(unknown.error().message(), "about: \"weather\" is none of doctor, explain");
+  EXPECT_EQ(unknown.error().message(), "about: \"weather\" is none of doctor, explain, diff");
   EXPECT_FALSE(decode_question("doctor"));
   EXPECT_FALSE(decode_question(R"({"about":"explain","packet":{"dport":70000}})"));
 }

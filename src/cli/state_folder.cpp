@@ -1,15 +1,39 @@
 #include "cli/state_folder.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "api/kinds.h"
 #include "base/file.h"
 #include "cli/ip_json.h"
+#include "cli/nft_json.h"
 
 namespace cli {
+namespace {
+
+base::Status read_nft(state::NetState& into, const std::filesystem::path& file) {
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) {
+    // Where no rule of ours looks at a mark, there is no table, or it decides nothing.
+    const auto looks_at_marks = [](const state::Rule& rule) {
+      return rule.protocol == api::kRuleProtocol && rule.selector.mark;
+    };
+    if (std::ranges::none_of(into.rules, looks_at_marks)) return {};
+    into.nft_unknown = fmt::format("there is no {}; make it with `nft -j list ruleset`", file.native());
+    return {};
+  }
+  const std::string text = TRY(base::read_file(file));
+  auto dumped = TRY(base::within(file.native(), parse_nft_table(text)));
+  into.nft = std::move(dumped.table);
+  into.nft_strange = std::move(dumped.strange);
+  return {};
+}
+
+}  // namespace
 
 base::Result<state::NetState> read_state_folder(const std::filesystem::path& folder) {
   constexpr std::array<std::pair<std::string_view, net::Family>, 2> kDumps = {
@@ -34,6 +58,7 @@ base::Result<state::NetState> read_state_folder(const std::filesystem::path& fol
                                   "`ip -6 -j rule`",
                                   folder.native()));
   }
+  TRY(read_nft(out, folder / "nft.json"));
   return out;
 }
 

@@ -24,7 +24,7 @@ intent::Desired desired_in(const ClusterObjects& objects) {
                                   .services = services,
                                   .nodes = nodes,
                                   .slices = slices,
-                                  .default_priority = default_priority(objects)});
+                                  .default_priority = agent::default_priority(objects.wanted)});
 }
 
 bool holds(const api::NodeState& report, const api::IPRuleConfig& config) {
@@ -39,13 +39,15 @@ bool holds(const api::NodeState& report, const api::IPRuleConfig& config) {
 }  // namespace
 
 bool Steering::is_well() const {
+  if (supposed) return true;
   return published != nullptr && reported == nodes && (effective == nullptr || effective->status != meta::Truth::no);
 }
 
 Steerings::Steerings(const ClusterObjects& objects)
     : objects_(objects),
       desired_(desired_in(objects)),
-      published_(intent::find_published(pointers(objects.configs), desired_, default_priority(objects))) {}
+      published_(intent::find_published(pointers(objects.configs), desired_, agent::default_priority(objects.wanted))) {
+}
 
 std::vector<Steering> Steerings::of(const api::Service& service) const {
   std::vector<Steering> out;
@@ -57,7 +59,8 @@ std::vector<Steering> Steerings::of(const api::Service& service) const {
     Steering steering{.desired = &config,
                       .rule = rule,
                       .published = present ? published_[i] : nullptr,
-                      .effective = meta::find(rule->status.conditions, "Effective")};
+                      .effective = meta::find(rule->status.conditions, "Effective"),
+                      .supposed = objects_.supposed && !present};
     if (present) {
       steering.nodes = objects_.reports.size();
       steering.reported = static_cast<std::size_t>(std::ranges::count_if(

@@ -16,6 +16,7 @@ struct Steering {
   std::size_t reported = 0;                      // Nodes that say they hold it,
   std::size_t nodes = 0;                         // of so many that say anything.
   const meta::Condition* effective = nullptr;    // What the controller makes of the nodes' facts; none yet.
+  bool supposed = false;                         // It would be published; what nodes make of it nobody can know.
 
   // As far as objects and reports tell.
   bool is_well() const;

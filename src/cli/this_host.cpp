@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <set>
 
-#include "kernel/nft/context.h"
 #include "kernel/nft/lookup.h"
 #include "kernel/nft/table.h"
 #include "kernel/observe.h"
@@ -12,9 +11,9 @@ namespace cli {
 namespace {
 
 void read_table(state::NetState& into) {
-  auto context = kernel::nft::Context::open();
+  auto socket = kernel::Socket::open(kernel::Bus::netfilter);
   const auto table =
-      context ? kernel::nft::observe(*context) : base::Result<state::ObservedNft>(std::unexpected(context.error()));
+      socket ? kernel::nft::observe(*socket) : base::Result<state::ObservedNft>(std::unexpected(socket.error()));
   if (table) {
     into.nft = table->table;
   } else if (!kernel::nft::is_missing(table.error())) {
@@ -28,11 +27,11 @@ base::Result<ThisHost> ThisHost::open() {
   return ThisHost(TRY(kernel::Socket::open(kernel::Bus::route)));
 }
 
-base::Result<state::NetState> ThisHost::observe() {
+base::Result<state::NetState> ThisHost::observe(std::set<std::uint32_t> tables) {
   // First rules and links, which say what tables there are to read.
   kernel::ObserveOptions options{.routing = true, .protocols = {}};
   const auto first = TRY(kernel::observe(socket_, {}, options));
-  std::set<std::uint32_t> tables = {state::kTableMain, state::kTableLocal};
+  tables.insert({state::kTableMain, state::kTableLocal});
   for (const state::Rule& rule : state::state_of(first).rules) tables.insert(rule.table);
   for (const state::ObservedLink& seen : state::state_of(first).observed_links) tables.insert(seen.link.table);
   tables.erase(0);

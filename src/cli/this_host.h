@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <set>
 #include <utility>
 
 #include "base/result.h"
@@ -16,7 +18,8 @@ class ThisHost {
   // All rules, links, addresses and nexthops, the routes of every table that a rule looks up, and our nft table. Read
   // as undisturbed as can be: an ordinary user cannot make the kernel wait for those who write, nor see nftables, which
   // `nft_unknown` then says.
-  base::Result<state::NetState> observe();
+  // `tables`: those to be read besides.
+  base::Result<state::NetState> observe(std::set<std::uint32_t> tables = {});
 
   kernel::Socket& socket() { return socket_; }
 

@@ -10,9 +10,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "install.h"
+#include "lab/kubernetes/pki.h"
 #include "testbed/eventually.h"
 #include "testbed/fault_proxy.h"
-#include "testbed/pki.h"
 #include "testbed/relay.h"
 #include "testbed/temp_folder.h"
 
@@ -213,7 +213,7 @@ class SecureMetrics : public testing::Test {
     kubectl({"delete", "serviceaccount", "scraper", "--namespace=" + install::kNamespace});
   }
 
-  void write_certificate(const testbed::Authority& authority) {
+  void write_certificate(const lab::Authority& authority) {
     const auto pair = authority.server("metrics", {"localhost"}, {net::Address::parse("127.0.0.1").value()});
     ASSERT_TRUE(base::write_file(folder_ / "tls.key.new", pair.key));
     ASSERT_TRUE(base::write_file(folder_ / "tls.crt.new", pair.pem));
@@ -222,7 +222,7 @@ class SecureMetrics : public testing::Test {
   }
 
   // What it gets, or the complaint.
-  std::string scrape(const std::string& token, const testbed::Authority& trusted) {
+  std::string scrape(const std::string& token, const lab::Authority& trusted) {
     const auto file = folder_ / "scraper.kubeconfig";
     EXPECT_TRUE(base::write_file(
         file, fmt::format("apiVersion: v1\nkind: Config\ncurrent-context: c\n"
@@ -230,7 +230,7 @@ class SecureMetrics : public testing::Test {
                           "certificate-authority-data: {}}}}}]\n"
                           "users: [{{name: c, user: {{{}}}}}]\n"
                           "contexts: [{{name: c, context: {{cluster: c, user: c}}}}]\n",
-                          controller_->metrics_port, testbed::base64(trusted.certificate()), "token: " + token)));
+                          controller_->metrics_port, lab::base64(trusted.certificate()), "token: " + token)));
     const auto output = install::cluster().kubectl({"get", "--raw", "/metrics"}, "", file);
     return output ? *output : output.error().message();
   }
@@ -241,7 +241,7 @@ class SecureMetrics : public testing::Test {
   }
 
   testbed::TempFolder folder_;
-  testbed::Authority authority_{"metrics"};
+  lab::Authority authority_{"metrics"};
   std::optional<Controller> controller_;
 };
 
@@ -268,7 +268,7 @@ TEST_F(SecureMetrics, J7_only_callers_with_the_right_get_them_and_a_new_certific
   EXPECT_THAT(scrape(token_of("iprule-agent"), authority_), HasSubstr("orbidden"));
   EXPECT_THAT(scrape("nobody", authority_), HasSubstr("You must be logged in"));
 
-  const testbed::Authority next("next");
+  const lab::Authority next("next");
   write_certificate(next);
   EXPECT_THAT(scrape(scraper, next), HasSubstr("iprule_build_info"));
   EXPECT_THAT(scrape(scraper, authority_), HasSubstr("certificate"));

@@ -7,9 +7,14 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "cli/answer_document.h"
+#include "cli/cluster.h"
+#include "cli/drift.h"
+#include "cli/node_report.h"
 #include "lab/world.h"
 #include "testbed/cluster.h"
 #include "testbed/eventually.h"
@@ -167,6 +172,49 @@ TEST_F(Golden, every_command_prints_of_a_cluster_what_the_page_shows) {
   if (!same && update != nullptr && std::string_view(update) == "1") {
     ASSERT_TRUE(base::write_file(path, page.text()));
   }
+}
+
+// No kubelet runs here that could carry the question, so it is put by hand to the program that would answer.
+TEST_F(Golden, what_is_asked_of_a_node_is_what_its_agent_has_done) {
+  kubectl({"create", "namespace", "asked"});
+  kubectl({"apply", "-f", "-"}, R"(
+apiVersion: v1
+kind: Service
+metadata: {name: frontend, namespace: asked}
+spec: {type: LoadBalancer, ports: [{port: 80}]}
+---
+apiVersion: api.operator.brtrm.dev/v1alpha1
+kind: IPRule
+metadata: {name: public-eu}
+spec: {cidrs: [203.0.113.0/24], table: 100, priority: 1000, source: {modes: [Reply, ClusterIP]}}
+)");
+  kubectl({"patch", "service", "frontend", "-n", "asked", "--subresource=status", "--type=merge", "-p",
+           R"({"status":{"loadBalancer":{"ingress":[{"ip":"203.0.113.45"}]}}})"});
+  ASSERT_TRUE(becomes({"iprule", "public-eu"}, R"({.status.conditions[?(@.type=="Programmed")].status})", "True"));
+
+  auto cluster = cli::Cluster::connect({.kubeconfig = cluster_.admin_kubeconfig()});
+  ASSERT_TRUE(cluster) << cluster.error().message();
+  const cli::ClusterObjects objects = cluster->read_objects();
+  const auto ask_kernel = [&](const std::string& node, const cli::Question& question) -> base::Result<cli::Answer> {
+    EXPECT_EQ(node, "worker-1");
+    const auto done = TRY(testbed::run(
+        {.arguments = {IPRULE_AGENT, "query"}, .input = cli::encode(question) + "\n", .network = node_->network()},
+        30s));
+    EXPECT_TRUE(done.exit.ok()) << done.errors;
+    return cli::decode_answer(done.output);
+  };
+  const auto same = cli::diff_in_cluster(objects, {"worker-1"}, meta::Time(), ask_kernel);
+  ASSERT_TRUE(same) << same.error().message();
+  EXPECT_EQ(same->code, cli::ExitCode::fine) << same->page.render({});
+  EXPECT_THAT(same->page.render({}), testing::HasSubstr("Diff: 0 of 1 nodes differ, by their kernels, asked now.\n"));
+
+  agent_->kill();
+  ASSERT_TRUE(testbed::run({.arguments = {"ip", "rule", "flush"}, .network = node_->network()}, 10s)->exit.ok());
+  const auto drift = cli::drift_in_cluster(objects, {.nodes = {"worker-1"}}, meta::Time(), ask_kernel);
+  ASSERT_TRUE(drift) << drift.error().message();
+  EXPECT_EQ(drift->code, cli::ExitCode::attention);
+  EXPECT_THAT(drift->page.render({}), testing::HasSubstr("kernel  Missing    IPv4 rule 1000: from 10.96."));
+  kubectl({"delete", "-n", "asked", "service", "frontend"});
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // What iprulectl answers from the objects of a cluster: plan, diff, doctor, drift, explain, and waiting. No kubelet
 // runs here, so kernels of nodes cannot be asked: what is said then is tested here, the rest in tests/node.
+#include <algorithm>
 #include <chrono>
+#include <csignal>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -18,6 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr std::string_view kWorld = R"(
 apiVersion: v1
@@ -105,6 +109,24 @@ class Questions : public testing::Test {
   testbed::TempFolder folder_;
 };
 
+TEST_F(Questions, plan_of_an_agent_shows_what_its_settings_would_change) {
+  kubectl({"apply", "-f", "-"}, R"(
+apiVersion: api.operator.brtrm.dev/v1alpha1
+kind: IPRule
+metadata: {name: public-eu}
+spec: {cidrs: [203.0.113.0/24], table: 100, source: {modes: [LoadBalancerIP]}}
+)");
+  const auto done = ask({"plan", "--node", "worker-1", "-f", file(R"(
+apiVersion: api.operator.brtrm.dev/v1alpha1
+kind: Agent
+metadata: {name: agent, namespace: default}
+spec: {defaultPriority: 900}
+)")});
+  EXPECT_EQ(done.exit.code, 1) << done.errors;
+  EXPECT_THAT(done.output, HasSubstr("+ IPv4 rule 900: from 203.0.113.45 lookup 100"));
+  EXPECT_THAT(done.output, HasSubstr("- IPv4 rule 32765: from 203.0.113.45 lookup 100"));
+}
+
 TEST_F(Questions, plan_lays_manifests_over_the_cluster_and_folds_nodes_that_are_alike) {
   const auto done = ask({"plan", "-f", file(rule("Reply"))});
   EXPECT_EQ(done.exit.code, 1) << done.errors;
@@ -139,12 +161,133 @@ kind: IPRuleConfig
 metadata: {name: iprc-test}
 spec: {serviceIP: 203.0.113.45, table: 0, routeTable: 100, priority: 1000, state: present, sourceMode: Reply}
 )");
-  const auto done = ask({"diff", "--node", "worker-1"});
+  const auto done = ask({"diff", "-l", "site=eu"});
   EXPECT_EQ(done.exit.code, 1) << done.errors;
   EXPECT_THAT(done.output, HasSubstr("worker-1  by its report"));
   EXPECT_THAT(done.output,
               HasSubstr("  +  IPRuleConfig/iprc-test  Reply 203.0.113.45 table 100 priority 1000  not reported yet\n"
                         "Diff: 1 of 1 nodes differ, as far as reports tell: no kernel was asked.\n"));
+
+  const auto named = ask({"diff", "--node", "worker-1"});
+  EXPECT_EQ(named.exit.code, 3) << named.errors;
+  EXPECT_THAT(named.output, HasSubstr("Diff: 1 of 1 nodes differ, as far as reports tell: no kernel was asked.\n"
+                                      "Not asked: the kernel of worker-1: there is no Agent object"));
+}
+
+TEST_F(Questions, every_node_has_a_row_chosen_sorted_and_named_as_kubectl_does_it) {
+  const auto all = ask({"status", "--nodes"});
+  EXPECT_EQ(all.exit.code, 0) << all.errors;
+  EXPECT_THAT(all.output,
+              HasSubstr("NODE      SYNC    DATAPLANE  RULES  SOURCES  SINCE  VERSION  PROBLEM\nworker-1  InSync"));
+  EXPECT_THAT(all.output, HasSubstr("2 of 2 nodes in sync.\n"));
+  EXPECT_THAT(all.output, Not(HasSubstr("KERNEL")));
+  EXPECT_THAT(ask({"status", "--nodes", "-o", "wide"}).output, HasSubstr("KERNEL  PROXY\n"));
+  EXPECT_EQ(ask({"status", "--nodes", "-o", "name"}).output, "node/worker-1\nnode/worker-2\n");
+  EXPECT_EQ(ask({"status", "--nodes", "-o", "name", "-l", "site=eu"}).output, "node/worker-1\n");
+  EXPECT_EQ(ask({"status", "--nodes", "-o", "name", "--field-selector", "metadata.name!=worker-1"}).output,
+            "node/worker-2\n");
+  EXPECT_EQ(ask({"status", "--nodes", "-o", "name", "--sort-by", "{.name}"}).output, "node/worker-1\nnode/worker-2\n");
+  const auto rows = ask({"status", "--nodes", "--no-headers", "--node", "worker-2"});
+  EXPECT_THAT(rows.output, testing::StartsWith("worker-2  InSync"));
+  EXPECT_EQ(std::ranges::count(rows.output, '\n'), 1);
+
+  const auto none = ask({"status", "--nodes", "-l", "site=us"});
+  EXPECT_EQ(none.exit.code, 2);
+  EXPECT_EQ(none.errors, "iprulectl: -l, --field-selector: no node is selected\n");
+  const auto unreadable = ask({"status", "--nodes", "-l", "site in (eu"});
+  EXPECT_EQ(unreadable.exit.code, 2) << unreadable.errors;
+  EXPECT_EQ(ask({"status", "--nodes", "--sort-by", ".synk"}).errors,
+            "iprulectl: --sort-by: no row has a field \".synk\"; did you mean \"sync\"?\n");
+  EXPECT_EQ(ask({"doctor", "-l", "site=eu", "--node", "worker-1"}).exit.code, 2) << "either names or a selector";
+}
+
+TEST_F(Questions, a_full_plan_folds_nothing) {
+  const auto done = ask({"plan", "--full", "-f", file(rule("LoadBalancerIP"))});
+  EXPECT_THAT(done.output, HasSubstr("worker-1\n  + IPv4 rule 1000: from 203.0.113.45 lookup 100 proto 183\n"));
+  EXPECT_THAT(done.output, HasSubstr("worker-2\n  + IPv4 rule 1000: from 203.0.113.45 lookup 100 proto 183\n"));
+  EXPECT_THAT(ask({"plan", "-f", file(rule("LoadBalancerIP")), "-l", "site=eu"}).output,
+              HasSubstr("1 of 1 nodes would change"));
+}
+
+TEST_F(Questions, the_versions_of_all_that_runs_are_told) {
+  const auto none = ask({"version"});
+  EXPECT_EQ(none.exit.code, 0) << none.output << none.errors;
+  EXPECT_THAT(none.output, HasSubstr("\niprule-controller  none is installed\n"));
+  EXPECT_THAT(none.output, HasSubstr("\nKubernetes         v1."));
+  kubectl({"apply", "-f", "-"}, R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: controller, namespace: shop, labels: &l {app.kubernetes.io/name: ip-rule-operator, control-plane: controller-manager}}
+spec: {selector: {matchLabels: *l}, template: {metadata: {labels: *l}, spec: {containers: [{name: manager, image: "x:5000/c:v9.9.0"}]}}}
+)");
+  const auto apart = ask({"version"});
+  EXPECT_EQ(apart.exit.code, 1) << apart.errors;
+  EXPECT_THAT(apart.output, HasSubstr("\niprule-controller  v9.9.0\n"));
+  EXPECT_THAT(apart.output, HasSubstr("Skew not supported"));
+  kubectl({"delete", "-n", "shop", "deployment", "controller"});
+}
+
+TEST_F(Questions, services_are_listed_of_one_name_space_or_of_all) {
+  kubectl({"apply", "-f", "-"}, rule("Reply"));
+  const auto one = ask({"explain", "svc", "-n", "shop"});
+  EXPECT_THAT(one.output, HasSubstr("SERVICE   LOAD BALANCER  IPRULE     STEERED\nfrontend  203.0.113.45   public-eu"));
+  const auto all = ask({"explain", "svc", "-A", "-o", "wide"});
+  EXPECT_THAT(all.output, HasSubstr("NAMESPACE  SERVICE   LOAD BALANCER  IPRULE     STEERED        CLUSTER-IP"));
+  EXPECT_THAT(all.output, HasSubstr("All name spaces: 1 of 1 Services"));
+  EXPECT_EQ(ask({"explain", "svc", "-A", "-o", "name"}).output, "service/frontend\n");
+  EXPECT_EQ(ask({"explain", "svc", "-A", "-o", "name", "-l", "tier=web"}).output, "");
+  EXPECT_EQ(ask({"explain", "svc/frontend", "-n", "shop", "-o", "name"}).exit.code, 2) << "that is no list";
+}
+
+TEST_F(Questions, a_service_is_explained_as_if_manifests_were_applied) {
+  const auto done = ask({"explain", "svc/frontend", "-n", "shop", "-f", file(rule("Reply"))});
+  EXPECT_EQ(done.exit.code, 0) << done.output << done.errors;
+  EXPECT_THAT(done.output, HasSubstr("IPRule/public-eu  has 203.0.113.45: source Reply 203.0.113.45, table 100, "
+                                     "priority 1000\n  would be published for the nodes that it selects\n"
+                                     "Verdict  steered as wanted, once it is applied\n"));
+  EXPECT_EQ(ask({"explain", "svc/frontend", "-n", "shop"}).exit.code, 1) << "nothing was applied";
+}
+
+TEST_F(Questions, kubectls_own_login_can_be_used) {
+  const auto program = folder_ / "kubectl";
+  ASSERT_TRUE(base::write_file(program, fmt::format("#!/bin/sh\necho $$ > '{0}/pid'; exec '{1}' kubectl \"$@\"\n",
+                                                    folder_.path().native(), cluster().program().native())));
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  std::filesystem::create_directory(folder_ / "tmp");
+  const std::vector<std::string> environment = {"PATH=" + folder_.path().native() + ":/usr/bin:/bin",
+                                                "TMPDIR=" + (folder_ / "tmp").native()};
+  const auto through = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), IPRULECTL);
+    words.insert(words.end(), {"--via", "kubectl", "--kubeconfig", cluster().admin_kubeconfig().native()});
+    const auto done = testbed::run({.arguments = std::move(words), .environment = environment}, 60s);
+    EXPECT_TRUE(done) << done.error().message();
+    return done.value_or(testbed::Finished());
+  };
+  const auto done = through({"status", "--nodes", "-o", "name"});
+  EXPECT_EQ(done.exit.code, 0) << done.errors;
+  EXPECT_EQ(done.output, "node/worker-1\nnode/worker-2\n");
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "tmp")) << "its socket is gone";
+  const std::string pid = base::read_file(folder_ / "pid").value_or("");
+  EXPECT_FALSE(std::filesystem::exists("/proc/" + pid.substr(0, pid.find('\n')))) << "and so is it";
+  EXPECT_THAT(through({"status", "--as", "nobody"}).output, HasSubstr("User \"nobody\" cannot list"));
+
+  auto watch = testbed::Process::start({.arguments = {IPRULECTL, "status", "-w", "--via", "kubectl", "--kubeconfig",
+                                                      cluster().admin_kubeconfig().native()},
+                                        .environment = environment});
+  ASSERT_TRUE(watch) << watch.error().message();
+  ASSERT_TRUE(testbed::eventually("a first answer", 60s, [&] { return watch->output().contains("IPRules,"); }));
+  watch->signal(SIGINT);
+  const auto end = watch->wait_exit(20s);
+  ASSERT_TRUE(end) << end.error().message();
+  EXPECT_EQ(end->signal, SIGINT);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "tmp")) << "nothing is left behind";
+
+  const auto none = testbed::run(
+      {.arguments = {IPRULECTL, "status", "--via", "kubectl"}, .environment = {"PATH=" + (folder_ / "tmp").native()}},
+      60s);
+  ASSERT_TRUE(none) << none.error().message();
+  EXPECT_EQ(none->exit.code, 3);
+  EXPECT_EQ(none->errors, "iprulectl: --via kubectl: kubectl: No such file or directory\n");
 }
 
 TEST_F(Questions, doctor_advises_by_what_agents_reported) {
@@ -253,7 +396,7 @@ endpoints: [{addresses: [10.244.1.7], nodeName: worker-1, conditions: {ready: tr
 
   const auto ns = ask({"explain", "ns/shop"});
   EXPECT_EQ(ns.exit.code, 1) << ns.errors;
-  EXPECT_THAT(ns.output, HasSubstr("  frontend  203.0.113.45   public-eu  NOT AS WANTED\n"));
+  EXPECT_THAT(ns.output, HasSubstr("\nfrontend  203.0.113.45   public-eu  NOT AS WANTED\n"));
 
   const auto node = ask({"explain", "node/worker-2"});
   EXPECT_EQ(node.exit.code, 3) << node.errors;
@@ -277,12 +420,59 @@ TEST_F(Questions, a_watch_prints_what_is_new_and_only_that) {
   EXPECT_EQ(all.find("0 IPRules,"), all.rfind("0 IPRules,")) << "what did not change is not told again";
 }
 
+TEST_F(Questions, whoever_waits_is_told_and_does_not_ask_again_and_again) {
+  kubectl({"apply", "-f", "-"}, rule("Reply"));
+  patch_status(
+      "iprule", "public-eu",
+      R"({"matchedServices":0,"matchedVIPs":0,"shadowedVIPs":0,"configs":0,"conditions":[{"type":"RoutesMissing","status":"True","reason":"EmptyTable","message":"table 100","lastTransitionTime":"2026-01-01T00:00:00Z","observedGeneration":1}]})");
+  const auto done = ask({"status", "--wait", "5s", "-v", "6"});
+  EXPECT_EQ(done.exit.code, 4) << done.output;
+  std::size_t requests = 0;
+  for (auto at = done.errors.find("v1alpha1/nodestates"); at != std::string::npos;
+       at = done.errors.find("v1alpha1/nodestates", at + 1)) {
+    ++requests;
+  }
+  EXPECT_GE(requests, 1U);
+  EXPECT_LE(requests, 3U) << "a list and a watch:\n" << done.errors;
+}
+
 TEST_F(Questions, drift_names_the_nodes_and_obeys_nothing_they_say) {
   const auto done = ask({"drift"});
   EXPECT_EQ(done.exit.code, 1) << done.errors;
   EXPECT_THAT(done.output, HasSubstr("goes on  Repeating  5 repairs in a minute \\x1b[2J\n"));
   EXPECT_THAT(done.output, HasSubstr("1 of 2 nodes report that others change what is ours, or stand beside it.\n"));
-  EXPECT_EQ(ask({"drift", "--node", "worker-1"}).exit.code, 0);
+  EXPECT_EQ(ask({"drift", "-l", "site=eu"}).exit.code, 0);
+  EXPECT_EQ(ask({"drift", "-o", "name"}).output, "node/worker-2\n");
+  const auto named = ask({"drift", "--node", "worker-1"});
+  EXPECT_EQ(named.exit.code, 3) << "nobody answers for its kernel";
+  EXPECT_THAT(named.output, HasSubstr("Not asked: the kernel of worker-1: there is no Agent object"));
+}
+
+TEST_F(Questions, drift_that_is_watched_has_a_line_when_it_begins_and_one_when_it_ends) {
+  const auto report = [](std::string_view status, std::string_view reason) {
+    patch_status(
+        "nodestate", "worker-1",
+        fmt::format(
+            R"({{"conditions":[{{"type":"Clashing","status":"{}","reason":"{}","message":"rule 1000","lastTransitionTime":"2026-01-01T00:00:00Z","observedGeneration":1}}]}})",
+            status, reason));
+  };
+  report("False", "NoClash");
+  auto watch = testbed::Process::start(
+      {.arguments = {IPRULECTL, "drift", "-w", "--kubeconfig", cluster().admin_kubeconfig().native()}});
+  ASSERT_TRUE(watch) << watch.error().message();
+  const auto seen = [&](std::string_view words) {
+    return testbed::eventually(std::string(words), 60s, [&] { return watch->output().contains(words); });
+  };
+  ASSERT_TRUE(seen("goes on  Repeating  5 repairs in a minute \\x1b[2J\n")) << watch->errors();
+  report("True", "ForeignRule");
+  EXPECT_TRUE(seen("goes on  ForeignRule  rule 1000\n")) << watch->output();
+  report("False", "NoClash");
+  EXPECT_TRUE(seen("worker-1  -  over  ForeignRule  rule 1000\n")) << watch->output();
+  const std::string all = watch->output();
+  EXPECT_EQ(std::ranges::count(all, '\n'), 4) << "titles, and a line for each:\n" << all;
+  EXPECT_EQ(ask({"drift", "-w", "--node", "worker-l"}).errors,
+            "iprulectl: --node: there is no node \"worker-l\"; did you mean \"worker-1\"?\n");
+  EXPECT_EQ(ask({"drift", "-w", "--since", "1h"}).exit.code, 2);
 }
 
 TEST_F(Questions, a_service_is_explained_by_name_and_by_address) {

@@ -1,5 +1,6 @@
 // `iprulectl explain` on a host with two uplinks, asked of the real kernel.
 #include <chrono>
+#include <csignal>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 
 #include "base/file.h"
 #include "lab/world.h"
+#include "testbed/eventually.h"
 #include "testbed/process.h"
 #include "testbed/temp_folder.h"
 
@@ -60,6 +62,30 @@ ip rule add from 10.96.23.17 lookup 100 priority 1000 protocol 183
   std::optional<lab::World> world_;
   lab::Host* host_ = nullptr;
 };
+
+TEST_F(Explain, a_packet_is_followed_as_if_manifests_were_applied) {
+  testbed::TempFolder folder;
+  ASSERT_TRUE(base::write_file(folder / "x.yaml", R"(
+kind: IPRule
+metadata: {name: public}
+spec: {cidrs: [203.0.113.0/24], table: 100, priority: 900, source: {modes: [Reply]}}
+---
+kind: Service
+metadata: {name: frontend, namespace: shop}
+spec: {type: LoadBalancer, clusterIPs: [10.96.23.17]}
+status: {loadBalancer: {ingress: [{ip: 203.0.113.45}]}}
+)"));
+  const std::string before = run({"ip", "rule"}).output;
+  const auto done = explain(
+      {"--from", "10.244.1.7", "--to", "198.18.7.9", "--reply-of", "203.0.113.45", "-f", folder.path().native()});
+  EXPECT_EQ(done.exit.code, 0) << done.errors;
+  EXPECT_THAT(done.output, HasSubstr("marked by table inet iprule"));
+  EXPECT_THAT(done.output, HasSubstr("  rule 900  from all fwmark 0x100/0x3f00 lookup 100 proto 183"));
+  EXPECT_THAT(done.output, HasSubstr("Verdict  leaves by eth1 via 198.51.100.1 (table 100)\n"
+                                     "Kernel   not asked: this is how it would be, once applied\n"));
+  EXPECT_THAT(done.output, testing::Not(HasSubstr("from 10.96.23.17"))) << "the rule of now would be gone";
+  EXPECT_EQ(run({"ip", "rule"}).output, before);
+}
 
 TEST_F(Explain, a_pods_reply_passes_the_rule_for_the_cluster_ip_by) {
   const auto done = explain({"--from", "10.244.1.7", "--to", "198.18.7.9"});
@@ -119,6 +145,76 @@ TEST_F(Explain, is_for_programs_too) {
   EXPECT_THAT(done.output, HasSubstr(R"("kind":"Explanation")"));
   EXPECT_THAT(done.output, HasSubstr(R"("hops":[{"dev":"eth0","via":"10.0.0.1"}])"));
   EXPECT_THAT(done.output, HasSubstr(R"("agree":true)"));
+}
+
+// Waits for packets of a flow to 198.18.7.9, on which nothing happens but by `send`.
+class ExplainLive : public Explain {
+ protected:
+  // Started, and its table is there: what is sent from now on is seen.
+  testbed::Process& start(const std::string& patience) {
+    auto started = host_->start({.arguments = {IPRULECTL, "explain", "--to", "198.18.7.9", "--proto", "udp", "--dport",
+                                               "4000", "--live", "2", "--request-timeout", patience}});
+    EXPECT_TRUE(started) << started.error().message();
+    EXPECT_TRUE(testbed::eventually("it watches", 20s, [&] { return tables().contains("table inet iprule-trace-"); }));
+    return **started;
+  }
+  std::string tables() { return run({"nft", "list", "tables"}).output; }
+  void send(int port) {
+    EXPECT_TRUE(run({"bash", "-c", fmt::format("echo x > /dev/udp/198.18.7.9/{}", port)}).exit.ok());
+  }
+};
+
+TEST_F(ExplainLive, real_packets_are_told_and_the_table_is_gone) {
+  ASSERT_TRUE(
+      run({"nft", "add table ip others { chain out { type filter hook output priority 0; meta mark set 7; }; }"})
+          .exit.ok());
+  const std::string before = run({"nft", "list", "ruleset"}).output;
+  testbed::Process& live = start("60s");
+  send(4001);
+  send(4000);
+  send(4000);
+  const auto end = live.wait_exit(20s);
+  ASSERT_TRUE(end) << end.error().message();
+  EXPECT_EQ(end->code, 0) << live.output() << live.errors();
+  EXPECT_THAT(live.output(), HasSubstr("Verdict  leaves by eth0 via 10.0.0.1 (table main)\nKernel   agrees\n"
+                                       "Live     2 of 2 packets seen\n  1  10.0.0.11 -> 198.18.7.9 udp from port "));
+  EXPECT_THAT(live.output(), HasSubstr(" to port 4000, sent by this host\n       ip others out  rule "));
+  EXPECT_THAT(live.output(), HasSubstr("mark 0x7\n"));
+  EXPECT_THAT(live.output(), HasSubstr("     leaves by eth0, mark 0x7\n"));
+  EXPECT_EQ(run({"nft", "list", "ruleset"}).output, before);
+}
+
+TEST_F(ExplainLive, one_that_goes_otherwise_is_worth_attention) {
+  testbed::Process& live = start("60s");
+  ASSERT_TRUE(run({"ip", "route", "replace", "default", "via", "198.51.100.1"}).exit.ok());
+  send(4000);
+  send(4000);
+  const auto end = live.wait_exit(20s);
+  ASSERT_TRUE(end) << end.error().message();
+  EXPECT_EQ(end->code, 1) << live.output();
+  EXPECT_THAT(live.output(), HasSubstr("     leaves by eth1\nLive     2 of 2 went otherwise than the verdict says\n"));
+}
+
+TEST_F(ExplainLive, nothing_is_left_when_it_is_killed) {
+  testbed::Process& live = start("60s");
+  live.signal(SIGKILL);
+  EXPECT_TRUE(testbed::eventually("the table is gone", 20s, [&] { return tables().empty(); })) << tables();
+}
+
+TEST_F(ExplainLive, none_in_time_has_a_code_of_its_own) {
+  const auto done = explain({"--to", "198.18.7.9", "--live", "1", "--request-timeout", "1s"});
+  EXPECT_EQ(done.exit.code, 4) << done.errors;
+  EXPECT_THAT(done.output, HasSubstr("Live     0 of 1 packets seen within 1 s\n"));
+  EXPECT_EQ(explain({"--to", "198.18.7.9", "--live", "0"}).exit.code, 2);
+  EXPECT_EQ(explain({"IPR0301", "--live", "1"}).errors, "iprulectl: explain: --live is for a packet: --from, --to\n");
+}
+
+TEST_F(ExplainLive, who_may_not_trace_is_told_what_it_takes) {
+  const auto done = run({"setpriv", "--bounding-set=-net_admin", IPRULECTL, "explain", "--to", "198.18.7.9", "--live",
+                         "1", "--request-timeout", "1s"});
+  EXPECT_EQ(done.exit.code, 3) << done.output;
+  EXPECT_THAT(done.errors, StartsWith("iprulectl: --live: packets cannot be traced here: "));
+  EXPECT_THAT(done.errors, HasSubstr("; it takes CAP_NET_ADMIN\n"));
 }
 
 TEST_F(Explain, has_colour_on_a_terminal_and_nowhere_else) {

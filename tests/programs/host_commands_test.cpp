@@ -6,7 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "agent/manifests.h"
 #include "base/file.h"
+#include "cli/question.h"
 #include "host_test.h"
 #include "testbed/eventually.h"
 #include "testbed/process.h"
@@ -60,11 +62,38 @@ TEST_F(HostCommands, plan_works_from_dumps_of_another_host) {
   ASSERT_TRUE(base::write_file(dumps / "rule.json",
                                R"([{"priority":1000,"src":"10.96.23.18","table":"100","protocol":"183"},
                                    {"priority":1000,"src":"10.96.23.17","table":"200","protocol":"static"}])"));
-  const auto plan = ask({"plan", "-f", folder(), "--state", dumps.path().native()});
+  const auto nothing = ask({"plan", "-f", folder(), "--offline"});
+  EXPECT_EQ(nothing.exit.code, 2);
+  EXPECT_THAT(nothing.errors, HasSubstr("--offline needs --state"));
+  const auto plan = ask({"plan", "-f", folder(), "--offline", "--state", dumps.path().native()});
   EXPECT_EQ(plan.exit.code, 1) << plan.errors;
   EXPECT_THAT(plan.output, HasSubstr("  + IPv4 rule 1000: from 10.96.23.17 lookup 100 proto 183\n"
                                      "  - IPv4 rule 1000: from 10.96.23.18 lookup 100 proto 183\n"));
   EXPECT_THAT(plan.output, HasSubstr("IPR0105"));
+}
+
+// From what this very host would have to say: applied, dumped, planned from the dumps, nothing is left to do.
+TEST_F(HostCommands, plan_from_dumps_knows_the_nft_table_or_says_that_it_does_not) {
+  write("rule.yaml",
+        "kind: IPRule\nmetadata: {name: public}\n"
+        "spec: {cidrs: [203.0.113.0/24], table: 100, priority: 1000, source: {modes: [Reply]}}\n");
+  ASSERT_EQ(agent({"--once"}).exit.code, 0);
+  testbed::TempFolder dumps;
+  const auto dump = [&](const std::string& name, const std::vector<std::string>& words) {
+    ASSERT_TRUE(base::write_file(dumps / name, run(words).output));
+  };
+  const auto plan = [&] { return ask({"plan", "-f", folder(), "--offline", "--state", dumps.path().native()}); };
+  dump("rule.json", {"ip", "-j", "rule"});
+  dump("rule6.json", {"ip", "-6", "-j", "rule"});
+  const auto unknown = plan();
+  EXPECT_THAT(unknown.output, HasSubstr("nft -j list ruleset")) << unknown.errors;
+  dump("nft.json", {"nft", "-j", "list", "ruleset"});
+  const auto same = plan();
+  EXPECT_EQ(same.exit.code, 0) << same.output << same.errors;
+  run({"nft", "delete", "element", "inet", "iprule", "vip4", "{ 203.0.113.45 }"});
+  dump("nft.json", {"nft", "-j", "list", "ruleset"});
+  EXPECT_THAT(plan().output, HasSubstr("+ element vip4 203.0.113.45 : goto reply01\n"
+                                       "Plan: 1 to add, 0 to change, 0 to delete\n"));
 }
 
 TEST_F(HostCommands, the_agents_dry_run_prints_the_plan_and_writes_nothing) {
@@ -92,6 +121,44 @@ TEST_F(HostCommands, status_tells_what_the_standalone_agent_says_of_itself) {
     return ask_status().output.contains("more.yaml:3:15: spec.tabel: unknown field; did you mean table?");
   })) << ask_status().output;
   EXPECT_EQ(ask_status().exit.code, 1);
+}
+
+TEST_F(HostCommands, drift_shows_what_others_changed_and_whether_it_is_over) {
+  ASSERT_TRUE(agent({"--once"}).exit.ok());
+  const auto none = ask({"drift", "--standalone", folder()});
+  EXPECT_EQ(none.exit.code, 0) << none.errors;
+  EXPECT_THAT(none.output, HasSubstr(": all of ours is as it should be.\n"));
+
+  auto started = host_->start({.arguments = {IPRULECTL, "drift", "--standalone", "-w", folder()}});
+  ASSERT_TRUE(started) << started.error().message();
+  testbed::Process& watch = **started;
+  // It says nothing while all is well, so its being there is seen by what it tells of a first change.
+  const auto seen = [&](std::string_view words) {
+    return testbed::eventually(std::string(words), 20s, [&] { return watch.output().contains(words); });
+  };
+  ASSERT_TRUE(run({"ip", "rule", "del", "priority", "1000"}).exit.ok());
+  EXPECT_TRUE(seen("kernel  Missing  IPv4 rule 1000: from 10.96.23.17 lookup 100 proto 183\n")) << watch.errors();
+  const auto missing = ask({"drift", "--standalone", folder()});
+  EXPECT_EQ(missing.exit.code, 1) << missing.errors;
+  EXPECT_THAT(missing.output, HasSubstr("kernel  Missing  IPv4 rule 1000: "));
+  ASSERT_TRUE(agent({"--once"}).exit.ok());
+  EXPECT_TRUE(seen("  -  over  Missing  IPv4 rule 1000: from 10.96.23.17 lookup 100 proto 183\n")) << watch.output();
+  EXPECT_EQ(ask({"drift", "--standalone", "-w", folder() + "/none"}).exit.code, 2);
+}
+
+TEST_F(HostCommands, drift_tells_what_a_standalone_agent_put_right) {
+  start_agent({"--status-directory", status_.path().native()});
+  const auto drift = [&] {
+    return ask({"drift", "--standalone", "--status-directory", status_.path().native(), folder()});
+  };
+  ASSERT_TRUE(testbed::eventually("the agent is done", 20s, [&] {
+    return ask({"status", "--standalone", "--status-directory", status_.path().native()}).exit.code == 0;
+  }));
+  ASSERT_TRUE(run({"ip", "rule", "del", "priority", "1000"}).exit.ok());
+  EXPECT_TRUE(testbed::eventually("the repair is told", 20s, [&] {
+    return drift().output.contains("over  Repaired  1 repair since its agent began\n");
+  })) << drift().output;
+  EXPECT_EQ(drift().exit.code, 0) << "what was repaired is no more";
 }
 
 TEST_F(HostCommands, doctor_says_what_the_host_shows) {
@@ -124,7 +191,25 @@ TEST_F(HostCommands, the_agents_query_gives_the_answer_that_the_command_gives_th
   EXPECT_EQ(wrong.exit.code, 2);
   EXPECT_EQ(wrong.errors, "--iif: this host has no device eth9\n");
   EXPECT_EQ(query("").exit.code, 2);
-  EXPECT_EQ(query("{\"about\":\"weather\"}\n").errors, "about: \"weather\" is none of doctor, explain\n");
+
+  const auto live = query(R"({"about":"explain","packet":{"to":"127.0.0.1"},"live":{"packets":1,"seconds":1}})");
+  EXPECT_EQ(live.exit.code, 0) << live.errors;
+  EXPECT_THAT(live.output, HasSubstr(R"("code":4,)"));
+  EXPECT_THAT(live.output, HasSubstr(R"("live":{"wanted":1,"lost":false,"packets":[]})"));
+
+  const auto manifests = agent::read_manifests(folder());
+  ASSERT_TRUE(manifests) << manifests.error().message();
+  const std::string wanted =
+      cli::encode({.about = cli::Question::About::diff, .wanted = cli::supposed_assignment(*manifests, "router")});
+  const auto lacking = query(wanted);
+  EXPECT_EQ(lacking.exit.code, 0) << lacking.errors;
+  EXPECT_THAT(lacking.output,
+              HasSubstr(R"({"do":"add","what":"IPv4 rule 1000: from 10.96.23.17 lookup 100 proto 183"})"));
+  EXPECT_THAT(lacking.output, HasSubstr(R"("text":"router, its kernel asked now)"));
+  EXPECT_THAT(rules(), Not(HasSubstr("proto 183"))) << "a question changes nothing";
+  ASSERT_TRUE(agent({"--once"}).exit.ok());
+  EXPECT_THAT(query(wanted).output, HasSubstr(R"("operations":[])"));
+  EXPECT_EQ(query("{\"about\":\"weather\"}\n").errors, "about: \"weather\" is none of doctor, explain, diff\n");
 }
 
 }  // namespace

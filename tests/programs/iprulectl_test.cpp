@@ -47,15 +47,31 @@ TEST(Iprulectl, what_was_typed_never_reaches_the_terminal_raw) {
 }
 
 TEST(Iprulectl, says_its_version_to_people_and_programs) {
-  EXPECT_EQ(run({IPRULECTL, "version"}).output, base::version_text("iprulectl") + "\n");
+  EXPECT_EQ(run({IPRULECTL, "version", "--client"}).output, base::version_text("iprulectl") + "\n");
   const std::string version(base::version());
   EXPECT_THAT(
-      run({IPRULECTL, "version", "-o", "json"}).output,
+      run({IPRULECTL, "version", "--client", "-o", "json"}).output,
       StartsWith(R"({"apiVersion":"api.operator.brtrm.dev/v1alpha1","kind":"VersionReport","client":{"version":")" +
                  version));
   EXPECT_THAT(
-      run({IPRULECTL, "version", "-o", "yaml"}).output,
+      run({IPRULECTL, "version", "--client", "-o", "yaml"}).output,
       StartsWith("apiVersion: api.operator.brtrm.dev/v1alpha1\nkind: VersionReport\nclient:\n  version: \"" + version));
+}
+
+TEST(Iprulectl, without_a_cluster_it_knows_its_own_version_only) {
+  const auto done = run({IPRULECTL, "version", "--kubeconfig", "/nonexistent/config"});
+  EXPECT_EQ(done.exit.code, 3);
+  EXPECT_EQ(done.output, base::version_text("iprulectl") + "\n");
+  EXPECT_THAT(done.errors, HasSubstr("/nonexistent/config"));
+}
+
+TEST(Iprulectl, what_only_a_list_has_is_refused_elsewhere) {
+  EXPECT_EQ(run({IPRULECTL, "status", "-o", "name"}).exit.code, 2);
+  EXPECT_EQ(run({IPRULECTL, "explain", "IPR0301", "-A"}).exit.code, 2);
+  const auto packet = run({IPRULECTL, "explain", "--to", "198.18.7.9", "--sort-by", ".name"});
+  EXPECT_EQ(packet.exit.code, 2);
+  EXPECT_THAT(packet.errors, HasSubstr("are for lists: svc, ns/NAME"));
+  EXPECT_THAT(run({IPRULECTL, "drift", "--no-header"}).errors, HasSubstr("did you mean \"--no-headers\"?"));
 }
 
 TEST(Iprulectl, started_as_kubectls_plugin_it_says_what_to_type_there) {
@@ -99,9 +115,22 @@ TEST(Iprulectl, completion_is_installed_for_the_shell_and_for_kubectl) {
   EXPECT_EQ(base::read_file(folder / ".local/share/bash-completion/completions/iprulectl").value(),
             run({IPRULECTL, "completion", "bash"}).output);
   EXPECT_THAT(run({(folder / "kubectl_complete-iprule").native(), "ver"}).output, HasSubstr("version\t"));
+  EXPECT_EQ(install("/usr/bin/fish").exit.code, 0);
+  EXPECT_EQ(base::read_file(folder / ".config/fish/completions/iprulectl.fish").value(),
+            run({IPRULECTL, "completion", "fish"}).output);
+
   const auto zsh = install("/bin/zsh");
-  EXPECT_EQ(zsh.exit.code, 2);
-  EXPECT_THAT(zsh.errors, HasSubstr("$fpath"));
+  const std::string functions = (folder / ".local/share/zsh/site-functions").native();
+  EXPECT_EQ(zsh.exit.code, 1) << "the person's .zshrc does not name the folder";
+  EXPECT_THAT(zsh.output, HasSubstr("before compinit: fpath=('" + functions + "' $fpath)\n"));
+  EXPECT_EQ(base::read_file(folder / ".local/share/zsh/site-functions/_iprulectl").value(),
+            run({IPRULECTL, "completion", "zsh"}).output);
+  ASSERT_TRUE(base::write_file(folder / ".zshrc", "fpath=('" + functions + "' $fpath)\n"));
+  EXPECT_EQ(install("/bin/zsh").exit.code, 0);
+
+  const auto other = install("/bin/dash");
+  EXPECT_EQ(other.exit.code, 2);
+  EXPECT_THAT(other.errors, HasSubstr("none of bash, zsh, fish"));
 }
 
 TEST(Iprulectl, manifests_may_come_from_standard_input) {
