@@ -76,7 +76,7 @@ std::optional<Wanted> ClusterSource::latest(const Sight& sight) {
   Wanted wanted = compiler_.compile(published, settings(), whole, sight);
   wanted.look_again = sooner(wanted.look_again, vanished_.next_due());
   wanted.heirlooms = heirlooms(sight);
-  wanted.foreign_rules = foreign_order();
+  if (const api::Agent* agent = active(*basis_.agents, home_)) wanted.foreign_rules = foreign_order(agent->spec);
   return wanted;
 }
 
@@ -108,21 +108,6 @@ std::vector<plan::Heirloom> ClusterSource::heirlooms(const Sight& sight) const {
                    .table = config.spec.table,
                    .priority = priority != 0 ? std::optional(priority) : std::nullopt});
   }
-  return out;
-}
-
-std::optional<ForeignOrder> ClusterSource::foreign_order() const {
-  const api::Agent* agent = active(*basis_.agents, home_);
-  if (agent == nullptr || agent->spec.foreign_rules.policy == api::ForeignPolicy::ignore) return std::nullopt;
-  const api::Agent::ForeignRules& said = agent->spec.foreign_rules;
-  ForeignOrder out{.scope = {.tables = said.tables, .includes_qualified = said.include_qualified}};
-  out.scope.first_priority = said.priority_range.min.value_or(out.scope.first_priority);
-  out.scope.last_priority = said.priority_range.max.value_or(out.scope.last_priority);
-  for (const std::string& text : said.sources) {
-    if (const auto source = net::Prefix::parse(text)) out.scope.sources.push_back(*source);
-  }
-  // What was not named is not removed, whatever the schema let through.
-  out.prunes = said.policy == api::ForeignPolicy::prune && !out.scope.sources.empty() && !out.scope.tables.empty();
   return out;
 }
 

@@ -60,7 +60,6 @@ class ClusterSource {
   void follow_token();
   NodeSettings settings() const;
   std::vector<plan::Heirloom> heirlooms(const Sight& sight) const;
-  std::optional<ForeignOrder> foreign_order() const;
 
   std::string node_name_;
   std::string home_;

@@ -28,12 +28,16 @@ std::optional<Wanted> FolderSource::latest(const Sight& sight) {
   if (manifests) {
     last_good_ = publish(*manifests);
     settings_ = settings_of(*manifests, node_);
+    const api::Agent* agent = active_agent(*manifests);
+    foreign_order_ = agent != nullptr ? foreign_order(agent->spec) : std::nullopt;
     rules_ = rules_of(*manifests);
   }
   if (!last_good_ || sight.kernel == nullptr) return std::nullopt;
   std::vector<const api::PublishedConfig*> pointers;
   for (const api::PublishedConfig& config : *last_good_) pointers.push_back(&config);
-  return compiler_.compile(pointers, settings_, true, sight);
+  Wanted wanted = compiler_.compile(pointers, settings_, true, sight);
+  wanted.foreign_rules = foreign_order_;
+  return wanted;
 }
 
 }  // namespace agent

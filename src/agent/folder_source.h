@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/folder_watch.h"
+#include "agent/foreign_order.h"
 #include "agent/node_compiler.h"
 #include "agent/node_loop.h"
 #include "agent/standalone_status.h"
@@ -40,6 +41,7 @@ class FolderSource {
   std::unique_ptr<FolderWatch> watch_;
   std::optional<std::vector<api::PublishedConfig>> last_good_;
   NodeSettings settings_;  // Of the last good set, as all that follows.
+  std::optional<ForeignOrder> foreign_order_;
   std::vector<StandaloneStatus::Rule> rules_;
   std::string trouble_;
 };

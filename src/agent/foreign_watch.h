@@ -4,17 +4,12 @@
 #include <optional>
 #include <vector>
 
+#include "agent/foreign_order.h"
 #include "base/clock.h"
-#include "plan/foreign_rules.h"
+#include "plan/ownership.h"
 #include "state/net_state.h"
 
 namespace agent {
-
-// What an administrator wants done about rules of others.
-struct ForeignOrder {
-  plan::ForeignScope scope{};
-  bool prunes = false;  // Else they are only named.
-};
 
 // Decides which rules of others go. One that was seen for the first time may belong to somebody who is still at work;
 // so it goes when it was there a whole period ago, too, and never many at once.

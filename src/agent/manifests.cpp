@@ -13,6 +13,7 @@
 #include "json/reader.h"
 #include "json/yaml.h"
 #include "meta/meta.h"
+#include "net/prefix.h"
 
 namespace agent {
 namespace {
@@ -30,6 +31,18 @@ base::Status add(std::vector<Kind>& all, Kind object, std::string_view kind) {
   return {};
 }
 
+// What the schema of the kind refuses in a cluster: here nobody else does, and rules of others are at stake.
+base::Status check_foreign_rules(const json::Value& place, const api::Agent::ForeignRules& said) {
+  for (const json::Value& item : TRY(place["sources"].items_or_none())) {
+    const auto text = TRY(item.string());
+    TRY(base::within(item.path(), net::Prefix::parse(text)));
+  }
+  if (said.policy == api::ForeignPolicy::prune && (said.sources.empty() || said.tables.empty())) {
+    return place.fail("policy Prune needs sources and tables: only what is named is removed");
+  }
+  return {};
+}
+
 base::Status add_object(Manifests& manifests, const json::Value& object) {
   const auto kind = TRY(object["kind"].string());
   if (kind.ends_with("List")) {
@@ -40,10 +53,17 @@ base::Status add_object(Manifests& manifests, const json::Value& object) {
     TRY(api::refuse_unknown<api::IPRule::Spec>(object["spec"]));
     return add(manifests.rules, TRY(api::decode_iprule(object)), kind);
   }
+  if (kind == "Agent") {
+    TRY(api::refuse_unknown<api::Agent::Spec>(object["spec"]));
+    auto agent = TRY(api::decode_agent(object));
+    TRY(check_foreign_rules(object["spec"]["foreignRules"], agent.spec.foreign_rules));
+    return add(manifests.agents, std::move(agent), kind);
+  }
   if (kind == "Service") return add(manifests.services, TRY(api::decode_service(object)), kind);
   if (kind == "EndpointSlice") return add(manifests.slices, TRY(api::decode_endpoint_slice(object)), kind);
   if (kind == "Node") return add(manifests.nodes, TRY(api::decode_node(object)), kind);
-  return object["kind"].fail(fmt::format("\"{}\" is not read here; use IPRule, Service, EndpointSlice or Node", kind));
+  return object["kind"].fail(
+      fmt::format("\"{}\" is not read here; use IPRule, Agent, Service, EndpointSlice or Node", kind));
 }
 
 // "x.yaml:7:10: spec.table: expected a number": messages of decoders begin with the field.
@@ -59,6 +79,13 @@ bool is_manifest(const std::filesystem::directory_entry& entry) {
   const auto name = entry.path().filename().native();
   return !name.starts_with('.') && entry.is_regular_file() &&
          std::ranges::find(kEndings, entry.path().extension().native()) != kEndings.end();
+}
+
+// A file that cannot be read is wrong input, whatever keeps us from it.
+base::Result<std::string> read_input(const std::filesystem::path& file) {
+  auto text = base::read_file(file);
+  if (!text) return base::fail(base::Fault::invalid, text.error().message());
+  return text;
 }
 
 }  // namespace
@@ -86,7 +113,7 @@ base::Result<Manifests> read_manifests(const std::filesystem::path& path) {
     return manifests;
   }
   if (std::filesystem::is_regular_file(path, error)) {
-    const std::string text = TRY(base::read_file(path));
+    const std::string text = TRY(read_input(path));
     TRY(add_manifests(manifests, path.native(), text));
     return manifests;
   }
@@ -95,11 +122,11 @@ base::Result<Manifests> read_manifests(const std::filesystem::path& path) {
        !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
     if (is_manifest(*entry)) files.push_back(entry->path());
   }
-  if (error) return base::fail_errno(fmt::format("read folder {}", path.native()), error.value());
+  if (error) return base::fail(base::Fault::invalid, fmt::format("{}: {}", path.native(), error.message()));
 
   std::ranges::sort(files);
   for (const auto& file : files) {
-    const std::string text = TRY(base::read_file(file));
+    const std::string text = TRY(read_input(file));
     TRY(add_manifests(manifests, file.native(), text));
   }
   return manifests;

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string_view>
 #include <vector>
 
+#include "api/agent.h"
 #include "api/endpoint_slice.h"
 #include "api/iprule.h"
+#include "api/iprule_config.h"
 #include "api/node.h"
 #include "api/published_config.h"
 #include "api/service.h"
@@ -19,6 +22,7 @@ struct Manifests {
   std::vector<api::Service> services;
   std::vector<api::EndpointSlice> slices;
   std::vector<api::Node> nodes;
+  std::vector<api::Agent> agents;  // The settings of the one that counts.
 };
 
 // Adds the objects of one YAML or JSON text (many documents, Lists too). Another kind, the same object twice, or a
@@ -30,7 +34,14 @@ base::Status add_manifests(Manifests& manifests, std::string_view name, std::str
 // it; "-" is standard input.
 base::Result<Manifests> read_manifests(const std::filesystem::path& path);
 
-// The objects a controller would publish for them, were there an API server to hold them.
+// The Agent that counts; nullptr where there is none.
+const api::Agent* active_agent(const Manifests& manifests);
+// Of rules that name none.
+std::uint32_t default_priority(const Manifests& manifests);
+
+// The objects a controller would publish for them, were there an API server to hold them: whole, and as agents read
+// them.
+std::vector<api::IPRuleConfig> objects_to_publish(const Manifests& manifests);
 std::vector<api::PublishedConfig> publish(const Manifests& manifests);
 
 }  // namespace agent

@@ -1,5 +1,6 @@
 #include "agent/manifests.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace agent {
@@ -45,7 +46,7 @@ TEST(Manifests, an_error_names_file_line_column_and_field) {
   EXPECT_EQ(error_of(std::string(kRule) + "---\nkind: IPRule\nmetadata: {name: b}\nspec: {table: lots}"),
             "x.yaml:9:15: spec.table: expected a number, found a string");
   EXPECT_EQ(error_of("kind: IPRul\nmetadata: {name: b}"),
-            "x.yaml:1:7: kind: \"IPRul\" is not read here; use IPRule, Service, EndpointSlice or Node");
+            "x.yaml:1:7: kind: \"IPRul\" is not read here; use IPRule, Agent, Service, EndpointSlice or Node");
   EXPECT_EQ(error_of(std::string(kRule) + "---" + std::string(kRule)), "x.yaml:7:1: IPRule public is there twice");
 }
 
@@ -54,14 +55,28 @@ TEST(Manifests, a_mistyped_field_is_not_taken_for_an_absent_one) {
             "x.yaml:5:10: spec.tabel: unknown field; did you mean table?");
   EXPECT_EQ(error_of("kind: IPRule\nmetadata: {name: b}\nspec:\n  table: 100\n  source: {mode: [Reply]}\n"),
             "x.yaml:5:12: spec.source.mode: unknown field; did you mean modes?");
+  EXPECT_EQ(error_of("kind: Agent\nmetadata: {name: agent}\nspec:\n  dataplan: marks\n"),
+            "x.yaml:4:13: spec.dataplan: unknown field; did you mean dataplane?");
+}
+
+TEST(Manifests, an_order_about_rules_of_others_is_read_whole_or_not_at_all) {
+  const std::string agent = "kind: Agent\nmetadata: {name: agent}\nspec:\n  foreignRules: ";
+  EXPECT_EQ(error_of(agent + "{policy: Prune, tables: [100], sources: [10.96.0.0/16]}\n"), "");
+  EXPECT_THAT(error_of(agent + "{policy: Report, tables: [100], sources: [10.96.0.0/16, bad]}\n"),
+              testing::HasSubstr("spec.foreignRules.sources[1]: "));
+  EXPECT_THAT(error_of(agent + "{policy: Prune, tables: [100]}\n"),
+              testing::HasSubstr("spec.foreignRules: policy Prune needs sources and tables"));
 }
 
 TEST(Manifests, a_syntax_error_names_its_place) {
   EXPECT_EQ(error_of("kind: IPRule\nkind: IPRule\n"), "x.yaml:2:1: duplicate key");
 }
 
-TEST(Manifests, a_folder_that_is_not_there_is_an_error_and_not_an_empty_one) {
-  EXPECT_FALSE(read_manifests("/nonexistent/folder"));
+TEST(Manifests, a_folder_that_is_not_there_is_wrong_input_and_not_an_empty_one) {
+  const auto manifests = read_manifests("/nonexistent/folder");
+  ASSERT_FALSE(manifests);
+  EXPECT_EQ(manifests.error().fault(), base::Fault::invalid);
+  EXPECT_EQ(manifests.error().message(), "/nonexistent/folder: No such file or directory");
 }
 
 }  // namespace

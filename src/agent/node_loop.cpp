@@ -13,6 +13,7 @@
 #include "kernel/probe.h"
 #include "plan/mass_removal.h"
 #include "plan/retain.h"
+#include "runtime/memory.h"
 
 namespace agent {
 namespace {
@@ -44,6 +45,14 @@ std::size_t count_own(const state::NetState& observed, const plan::Ownership& ow
   return static_cast<std::size_t>(std::ranges::count_if(observed.rules, ours) +
                                   std::ranges::count_if(observed.opaque_rules, ours));
 }
+
+// How many addresses are steered there, in one way or another.
+std::size_t size_of(const state::NetState& wanted) {
+  return wanted.rules.size() + (wanted.nft ? wanted.nft->sources.size() + wanted.nft->vips.size() : 0);
+}
+
+// A pass that changes so much leaves behind memory worth giving back.
+constexpr std::size_t kMuch = 500;
 
 // Does not depend on the order of rules, which means nothing.
 std::size_t fingerprint(const state::NetState& wanted) {
@@ -103,6 +112,7 @@ void NodeLoop::run(std::stop_token stop) {
   while (!stop.stop_requested()) {
     if (options_.heartbeat != nullptr) options_.heartbeat->beat();
     const auto wait = look(stop);
+    if (std::exchange(leaves_much_, false)) runtime::release_memory();
     if (options_.heartbeat != nullptr) options_.heartbeat->rest();
     (void)changed_.wait(stop, std::chrono::steady_clock::now() + wait);  // Whatever ended the wait: look again.
     // Two programs that undo each other's work as fast as they can help nobody.
@@ -223,7 +233,11 @@ void NodeLoop::conclude(Pass& pass) {
   const std::size_t wanted_now = fingerprint(pass.wanted.state);
   if (settled_ == wanted_now) pass.repairs = note_repairs(pass.report, now);
   pass.drifting = drift_.is_often(now);
-  if (pass.report.settled()) settled_ = wanted_now;
+  if (!pass.report.settled()) return;
+  settled_ = wanted_now;
+  const std::size_t size = size_of(pass.wanted.state);
+  leaves_much_ = std::max(size, settled_size_) - std::min(size, settled_size_) >= kMuch;
+  if (leaves_much_) settled_size_ = size;
 }
 
 std::size_t NodeLoop::note_repairs(const kernel::Engine::Report& report, base::TimePoint now) {

@@ -120,6 +120,8 @@ class NodeLoop {
   Drift drift_;
   ForeignWatch foreign_;
   std::optional<std::size_t> settled_;  // A fingerprint of what was wanted when all of it was last seen in place.
+  std::size_t settled_size_ = 0;        // How much that was when memory was last given back.
+  bool leaves_much_ = false;            // The last pass changed so much that it should be again.
   std::string told_;
 };
 

@@ -15,9 +15,10 @@
 namespace agent {
 namespace {
 
-Wanted wanted_of(const Manifests& manifests, const std::string& node, const NodeSettings& settings,
-                 const state::Observation& seen, const state::NodeFacts& facts) {
-  const auto configs = publish(manifests);
+using Configs = std::vector<api::PublishedConfig>;
+
+Wanted compile(const Configs& configs, const std::string& node, const NodeSettings& settings,
+               const state::Observation& seen, const state::NodeFacts& facts) {
   std::vector<const api::PublishedConfig*> pointers;
   for (const api::PublishedConfig& config : configs) pointers.push_back(&config);
   return NodeCompiler(node).compile(pointers, settings, true,
@@ -27,18 +28,10 @@ Wanted wanted_of(const Manifests& manifests, const std::string& node, const Node
                                      .now = std::chrono::steady_clock::now()});
 }
 
-}  // namespace
-
-state::NetState wanted_on(const Manifests& manifests, const std::string& node, const NodeSettings& settings,
-                          const state::NodeFacts& facts) {
-  const state::Observation nothing = state::Verified{};
-  return wanted_of(manifests, node, settings, nothing, facts).state;
-}
-
-Preview preview(const Manifests& manifests, const std::string& node, const NodeSettings& settings,
+Preview preview(const Configs& configs, const std::string& node, const NodeSettings& settings,
                 const state::Observation& seen, const state::NodeFacts& facts) {
-  const Wanted wanted = wanted_of(manifests, node, settings, seen, facts);
-  Preview out{.todo = plan::diff(seen, wanted.state, plan::Ownership())};
+  const Wanted wanted = compile(configs, node, settings, seen, facts);
+  Preview out{.todo = plan::diff(seen, wanted.state, {.protocols = {settings.protocol}})};
   if (const auto* unverified = std::get_if<state::Unverified>(&seen)) out.doubt = unverified->reason;
   for (const api::NodeState::Failed& failed : wanted.failed) {
     out.skipped.push_back(fmt::format("{}: {}: {}", failed.name, failed.reason, failed.message));
@@ -46,15 +39,36 @@ Preview preview(const Manifests& manifests, const std::string& node, const NodeS
   return out;
 }
 
-base::Result<Preview> preview_here(const Manifests& manifests, const std::string& node) {
+}  // namespace
+
+state::NetState wanted_on(const Configs& configs, const std::string& node, const NodeSettings& settings,
+                          const state::Observation& seen, const state::NodeFacts& facts) {
+  return compile(configs, node, settings, seen, facts).state;
+}
+
+state::NetState wanted_on(const Manifests& manifests, const std::string& node, const NodeSettings& settings,
+                          const state::NodeFacts& facts) {
+  const state::Observation nothing = state::Verified{};
+  return wanted_on(publish(manifests), node, settings, nothing, facts);
+}
+
+Preview preview(const Manifests& manifests, const std::string& node, const NodeSettings& settings,
+                const state::Observation& seen, const state::NodeFacts& facts) {
+  return preview(publish(manifests), node, settings, seen, facts);
+}
+
+base::Result<Preview> preview_here(const Configs& configs, const std::string& node, const NodeSettings& settings) {
   auto engine = TRY(kernel::Engine::open({}, kernel::Engine::Reach::steering));
   const auto seen = TRY(engine.observe({}));
   // First what tables are looked up, then what is in them, which may decide how.
   std::set<std::uint32_t> tables;
-  const NodeSettings settings = settings_of(manifests, node);
-  const Wanted wanted = wanted_of(manifests, node, settings, seen, {});
+  const Wanted wanted = compile(configs, node, settings, seen, {});
   for (const state::Rule& rule : wanted.state.rules) tables.insert(rule.table);
-  return preview(manifests, node, settings, seen, TRY(kernel::read_facts(engine.socket(), tables, {})));
+  return preview(configs, node, settings, seen, TRY(kernel::read_facts(engine.socket(), tables, {})));
+}
+
+base::Result<Preview> preview_here(const Manifests& manifests, const std::string& node) {
+  return preview_here(publish(manifests), node, settings_of(manifests, node));
 }
 
 }  // namespace agent

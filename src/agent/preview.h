@@ -30,4 +30,10 @@ state::NetState wanted_on(const Manifests& manifests, const std::string& node, c
 // On this host, now. Nothing is written.
 base::Result<Preview> preview_here(const Manifests& manifests, const std::string& node);
 
+// The same of objects that are published, as an agent in a cluster reads them.
+base::Result<Preview> preview_here(const std::vector<api::PublishedConfig>& configs, const std::string& node,
+                                   const NodeSettings& settings);
+state::NetState wanted_on(const std::vector<api::PublishedConfig>& configs, const std::string& node,
+                          const NodeSettings& settings, const state::Observation& seen, const state::NodeFacts& facts);
+
 }  // namespace agent

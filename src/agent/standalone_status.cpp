@@ -49,7 +49,8 @@ std::vector<StandaloneStatus::Rule> rules_of(const Manifests& manifests) {
   for (const api::IPRule& rule : manifests.rules) rules.push_back(&rule);
   for (const api::Service& service : manifests.services) services.push_back(&service);
   std::vector<StandaloneStatus::Rule> out;
-  const auto desired = intent::desired_configs({.rules = rules, .services = services, .nodes = {}});
+  const auto desired = intent::desired_configs(
+      {.rules = rules, .services = services, .nodes = {}, .default_priority = default_priority(manifests)});
   for (const intent::RuleOutcome& outcome : desired.rules) {
     out.push_back({.name = outcome.rule->meta.name,
                    .reason = outcome.acceptance.reason,
@@ -68,6 +69,8 @@ void take(StandaloneStatus& status, const Looked& looked) {
     status.settled = (*looked)->report.settled();
     status.waiting = lack_of((*looked)->report);
     status.kernel_rules = static_cast<std::int64_t>((*looked)->own_rules);
+    status.repairs += static_cast<std::int64_t>((*looked)->repairs);
+    status.drifting = (*looked)->drifting;
     status.failed = (*looked)->wanted.failed;
   }
 }

@@ -38,6 +38,8 @@ struct StandaloneStatus {
   bool settled = false;           // The kernel is as wanted, and that was read back.
   std::string waiting;            // What it still lacks.
   std::int64_t kernel_rules = 0;  // Of ours.
+  std::int64_t repairs = 0;       // Of what others had changed, since the agent began.
+  bool drifting = false;          // The same ones, again and again.
   std::vector<Rule> rules;
   std::vector<api::NodeState::Failed> failed;  // Not programmed as they say.
 
@@ -48,6 +50,8 @@ struct StandaloneStatus {
     visit.always("settled", self.settled);
     visit("waiting", self.waiting);
     visit.always("kernelRules", self.kernel_rules);
+    visit("repairs", self.repairs);
+    visit("drifting", self.drifting);
     visit("rules", self.rules);
     visit("failed", self.failed);
   }

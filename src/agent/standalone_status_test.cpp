@@ -15,6 +15,8 @@ TEST(StandaloneStatus, is_read_back_as_it_was_written) {
                                 .trouble = "x.yaml:1:2: kind: required",
                                 .settled = true,
                                 .kernel_rules = 3,
+                                .repairs = 2,
+                                .drifting = true,
                                 .rules = {{.name = "a", .reason = "Valid", .services = 1, .vips = 2}},
                                 .failed = {{.uid = "u", .name = "iprc-1", .reason = "VRFNotFound"}}};
   ASSERT_TRUE(write_status(folder, status));

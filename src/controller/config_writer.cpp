@@ -3,15 +3,10 @@
 #include "controller/resources.h"
 
 namespace controller {
-namespace {
-
-constexpr auto kRequestTime = std::chrono::seconds(30);
-
-}  // namespace
 
 base::Status ConfigWriter::write(const intent::Write& write, std::stop_token stop) {
   const auto configs = resource_of<api::IPRuleConfig>();
-  const kube::Limit limit = kube::within(kRequestTime, std::move(stop));
+  const kube::Limit limit = kube::within(request_time_, std::move(stop));
   const meta::Meta& meta = write.object.meta;
   const kube::Key key{.ns = "", .name = meta.name};
   if (write.step == intent::Write::Step::remove) {
@@ -30,7 +25,7 @@ base::Status ConfigWriter::write(const intent::Write& write, std::stop_token sto
 base::Status ConfigWriter::write_status(const api::IPRuleConfig& config, std::stop_token stop) {
   const kube::Key key{.ns = "", .name = config.meta.name};
   own_.note(TRY(statuses_.update_status(resource_of<api::IPRuleConfig>(), key, api::encode(config),
-                                        kube::within(kRequestTime, std::move(stop)))));
+                                        kube::within(request_time_, std::move(stop)))));
   return {};
 }
 

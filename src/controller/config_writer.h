@@ -14,7 +14,8 @@ namespace controller {
 class ConfigWriter {
  public:
   // Orders to nodes by `client`, what people read by `statuses`.
-  ConfigWriter(kube::Client& client, kube::Client& statuses) : client_(client), statuses_(statuses) {}
+  ConfigWriter(kube::Client& client, kube::Client& statuses, base::Duration request_time)
+      : client_(client), statuses_(statuses), request_time_(request_time) {}
 
   base::Status write(const intent::Write& write, std::stop_token stop);
   base::Status write_status(const api::IPRuleConfig& config, std::stop_token stop);
@@ -23,6 +24,7 @@ class ConfigWriter {
  private:
   kube::Client& client_;
   kube::Client& statuses_;
+  const base::Duration request_time_;
   OwnWrites own_;
 };
 

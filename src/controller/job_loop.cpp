@@ -1,7 +1,5 @@
 #include "controller/job_loop.h"
 
-#include <thread>
-
 namespace controller {
 namespace {
 
@@ -20,11 +18,9 @@ JobLoop::JobLoop(const Names& names, runtime::Signal& changed, Reconcile reconci
 }
 
 void JobLoop::run(std::stop_token stop) {
-  const std::jthread feeder([this, stop] {
-    do {
-      controller_.queue().add(kEverything);
-    } while (changed_.wait(stop));
-  });
+  const auto look = [this] { controller_.queue().add(kEverything); };
+  const runtime::Signal::Listener listener(changed_, look);
+  look();
   controller_.run(stop);
 }
 

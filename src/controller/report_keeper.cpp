@@ -13,8 +13,6 @@ namespace {
 
 using Step = intent::NodeStateWrite::Step;
 
-constexpr auto kRequestTime = std::chrono::seconds(30);
-
 }  // namespace
 
 std::string random_token() {
@@ -33,7 +31,7 @@ base::Result<std::uint64_t> ReportKeeper::newest_version(const kube::Limit& limi
 base::Result<std::vector<std::string>> ReportKeeper::find_distrusted(const ClusterSeen& seen, std::stop_token stop) {
   trust_.saw(seen.configs.view->version, seen.states.objects);
   if (trust_.must_ask(seen.states.objects)) {
-    trust_.asked(TRY(newest_version(kube::within(kRequestTime, std::move(stop)))));
+    trust_.asked(TRY(newest_version(kube::within(request_time_, std::move(stop)))));
   }
   return trust_.distrusted(seen.states.objects);
 }
@@ -50,7 +48,7 @@ base::Result<bool> ReportKeeper::is_node_there(const api::NodeState& state, cons
 
 base::Status ReportKeeper::write(const intent::NodeStateWrite& write, std::stop_token stop) {
   const auto states = resource_of<api::NodeState>();
-  const kube::Limit limit = kube::within(kRequestTime, std::move(stop));
+  const kube::Limit limit = kube::within(request_time_, std::move(stop));
   const meta::Meta& meta = write.object.meta;
   const kube::Key key{.ns = "", .name = meta.name};
   if (write.step == Step::let_go || write.step == Step::node_gone) {

@@ -19,7 +19,7 @@ namespace controller {
 // Makes, updates and removes NodeStates, and notices when the numbers in them can no longer be believed.
 class ReportKeeper {
  public:
-  explicit ReportKeeper(kube::Client& client) : client_(client) {}
+  ReportKeeper(kube::Client& client, base::Duration request_time) : client_(client), request_time_(request_time) {}
 
   // Names of the reports that can no longer be believed; asks the server where our view cannot tell.
   base::Result<std::vector<std::string>> find_distrusted(const ClusterSeen& seen, std::stop_token stop);
@@ -32,6 +32,7 @@ class ReportKeeper {
   base::Result<std::uint64_t> newest_version(const kube::Limit& limit);  // Of IPRuleConfigs.
 
   kube::Client& client_;
+  const base::Duration request_time_;
   OwnWrites own_;
   intent::ReportTrust trust_;
 };

@@ -15,7 +15,6 @@ namespace {
 using namespace std::chrono_literals;
 using Step = intent::Write::Step;
 
-constexpr auto kRequestTime = 30s;
 constexpr base::Duration kEcho = 50ms;      // For the watch to bring what we wrote.
 constexpr base::Duration kTogether = 50ms;  // Changes that come within this after a pass are one next pass.
 constexpr base::Duration kResync = 5min;    // The backstop; everything else is told by watches.
@@ -50,8 +49,8 @@ ServiceRules::ServiceRules(kube::Client& client, kube::Client& statuses, Service
     : options_(std::move(options)),
       statuses_(statuses),
       watch_(client, changed_),
-      configs_(client, statuses),
-      reports_(client),
+      configs_(client, statuses, options_.request_time),
+      reports_(client, options_.request_time),
       hold_down_(options_.absent_delay),
       patience_(kPatience),
       events_(statuses, {.controller = "iprule-controller", .instance = options_.instance}) {}
@@ -201,7 +200,7 @@ void ServiceRules::write_rule_statuses(Work& work, const std::stop_token& stop) 
     if (!may_write_status(work, stop)) return;
     pace_.wrote(one.object.meta.uid, work.start);
     const auto answer = statuses_.update_status(resource_of<api::IPRule>(), {.ns = "", .name = one.object.meta.name},
-                                                api::encode(one.object), kube::within(kRequestTime, stop));
+                                                api::encode(one.object), kube::within(options_.request_time, stop));
     const base::Status written = answer ? base::Status() : base::Status(std::unexpected(answer.error()));
     if (!note(work, written, api::IPRule::kKind, "status", one.object.meta.name)) continue;
     rule_writes_.note(*answer);

@@ -44,9 +44,10 @@ struct ServiceRulesOptions {
   std::string instance = "iprule-controller";    // Who speaks in Events: the pod's name.
   std::chrono::milliseconds absent_delay{2000};  // How long an address may be away before its rule goes.
   std::function<void(const ServiceRulesFigures&)> figures = {};  // After each pass that saw everything.
-  // How long a pass begins writes; what is left then is for the next. With the calls that it still waits for, each up
-  // to half a minute, it stays below the two minutes after which it is taken for stuck.
+  // How long a pass begins writes, and waits for each; what is left then is for the next. Together with a question
+  // before and a status after that, it stays below the two minutes after which it is taken for stuck.
   std::chrono::milliseconds writing_time{20'000};
+  std::chrono::milliseconds request_time{30'000};
 };
 
 // Job 1, the cluster's side: IPRules and LoadBalancer Services become IPRuleConfig objects, and these go again when

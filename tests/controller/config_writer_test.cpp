@@ -14,7 +14,7 @@ using Step = intent::Write::Step;
 
 TEST(ConfigWriterTest, D18_what_was_decided_before_the_object_changed_is_refused) {
   ClusterScript script;
-  controller::ConfigWriter writer(script.client(), script.client());
+  controller::ConfigWriter writer(script.client(), script.client(), std::chrono::seconds(30));
   api::IPRuleConfig made;
   made.meta.name = "iprc-10-96-88-1";
   made.spec = {.service_ip = "10.96.88.1", .table = 120, .priority = 1500};

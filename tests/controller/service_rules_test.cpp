@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <thread>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "api/api.h"
 #include "controller/cluster_script.h"
+#include "kube/controller.h"
+#include "runtime/health.h"
 #include "testbed/eventually.h"
 #include "testbed/fault_proxy.h"
 
@@ -20,7 +22,6 @@ using api::ConfigState;
 using api_test::kBound;
 using testbed::eventually;
 using testbed::FaultProxy;
-using testing::HasSubstr;
 
 // The job on a thread of its own, as the process runs it.
 class RunningJob {
@@ -36,21 +37,18 @@ class RunningJob {
           }
         }) {}
 
-  int passes() const { return passes_; }
   std::size_t most_created() const { return most_created_; }  // By one pass.
 
  private:
   controller::ServiceRulesOptions with_figures(controller::ServiceRulesOptions options) {
     options.ns = "operator";
     options.figures = [this](const controller::ServiceRulesFigures& figures) {
-      ++passes_;
       most_created_ = std::max<std::size_t>(most_created_, figures.created);
     };
     return options;
   }
 
   std::unique_ptr<kube::Client> client_;
-  std::atomic<int> passes_ = 0;
   std::atomic<std::size_t> most_created_ = 0;
   controller::ServiceRules job_;
   std::jthread thread_;
@@ -103,6 +101,8 @@ class ServiceRulesTest : public testing::Test {
 
 TEST_F(ServiceRulesTest, S11_an_object_goes_when_the_last_node_has_let_go) {
   settle_one();
+  // Statuses come at a pace of their own: a Service that goes at once would leave this one untold.
+  EXPECT_TRUE(becomes("it is told", [&] { return script_.events().contains("RuleProgrammed"); }));
   script_.delete_service("web");
   ASSERT_TRUE(becomes("withdrawn", [&] { return is_absent(); }));
   script_.report("n1");
@@ -111,12 +111,11 @@ TEST_F(ServiceRulesTest, S11_an_object_goes_when_the_last_node_has_let_go) {
     const auto* cleaned = configs.empty() ? nullptr : meta::find(configs.front().status.conditions, "CleanedUp");
     return cleaned != nullptr && cleaned->message.contains("waiting for: n2");
   }));
-  EXPECT_EQ(script_.condition("blue", "Programmed"), "False CleaningUp");
+  EXPECT_TRUE(becomes("cleaning", [&] { return script_.condition("blue", "Programmed") == "False CleaningUp"; }));
   script_.report("n2");
   EXPECT_TRUE(becomes("gone", [&] { return script_.configs().empty(); }));
   EXPECT_TRUE(becomes("no match", [&] { return script_.condition("blue", "Programmed") == "False NoMatch"; }));
   EXPECT_TRUE(becomes("events", [&] { return script_.events().contains("MarkedAbsent"); }));
-  EXPECT_THAT(script_.events(), HasSubstr("RuleProgrammed"));
 }
 
 TEST_F(ServiceRulesTest, D17_an_acknowledgement_of_an_earlier_life_does_not_count) {
@@ -267,6 +266,38 @@ TEST_F(ServiceRulesTest, a_pass_ends_in_time_when_the_server_hardly_answers) {
   EXPECT_EQ(job_->most_created(), 1U);
 }
 
+// For many times the span after which a pass is taken for stuck. All spans are a sixtieth of what they are in a
+// cluster.
+TEST_F(ServiceRulesTest, a_server_that_takes_writes_and_never_answers_makes_no_pass_look_stuck) {
+  script_.put_rule("blue", R"({"cidrs":["203.0.113.0/24"],"table":120})");
+  for (int i = 1; i <= 3; ++i) script_.put_service("web-" + std::to_string(i), "203.0.113." + std::to_string(i));
+  for (const auto* verb : {"create", "update", "patch"}) {
+    proxy_.inject({.verb = verb}, testbed::fault::Drop{}, {.count = FaultProxy::kAlways});
+  }
+  const auto client = api_test::connect(proxy_.kubeconfig());
+  controller::ServiceRules job(*client, *client,
+                               {.ns = "operator", .absent_delay = 0ms, .writing_time = 333ms, .request_time = 500ms});
+  std::atomic<int> failed = 0;
+  kube::Controller loop(
+      {.name = "test", .stuck_after = 2s},
+      [&](const kube::WorkKey&, std::stop_token stop) { return job.reconcile(std::move(stop)); },
+      [&](kube::Outcome outcome, base::Duration) { failed += outcome == kube::Outcome::error ? 1 : 0; });
+  runtime::Health health;
+  loop.add_to(health);
+  const std::jthread feeder([&](std::stop_token stop) {
+    do {
+      loop.queue().add("everything");
+    } while (job.changed().wait(stop));
+  });
+  const std::jthread worker([&](std::stop_token stop) { loop.run(std::move(stop)); });
+  std::string trouble;
+  EXPECT_TRUE(eventually("eight passes have failed", kBound, [&] {
+    if (const auto report = health.report(); !report.well) trouble = report.text;
+    return failed >= 8;
+  }));
+  EXPECT_EQ(trouble, "");
+}
+
 TEST_F(ServiceRulesTest, D15_many_policies_and_services_are_looked_at_together) {
   constexpr int kRules = 30;
   for (int i = 1; i <= kRules; ++i) {
@@ -278,7 +309,7 @@ TEST_F(ServiceRulesTest, D15_many_policies_and_services_are_looked_at_together) 
   }
   start();
   ASSERT_TRUE(becomes("all five", [&] { return script_.configs().size() == 5; }));
-  EXPECT_LT(job_->passes(), 5);
+  EXPECT_TRUE(becomes("by one pass", [&] { return job_->most_created() == 5; }));
   EXPECT_EQ(proxy_.calls({.verb = "create", .resource = "ipruleconfigs"}), 5);
 }
 
