@@ -32,8 +32,8 @@ base::Result<double> decode_watch(std::uint32_t services) {
     std::uint32_t kept = 0;
     for (std::string_view rest = stream; !rest.empty(); rest.remove_prefix(std::min(rest.size(), kRead))) {
       framer.feed(rest.substr(0, kRead));
-      while (const auto document = TRY(framer.next())) {
-        const auto event = TRY(kube::decode_event(reader, *document));
+      while (const auto document = TRY(framer.next(reader))) {
+        const auto event = TRY(kube::decode_event(*document));
         const auto service = TRY(api::decode_service(event.object));
         kept += service.vips.size() == 1 ? 1U : 0U;
       }

@@ -9,8 +9,8 @@
 
 #include "api/iprule.h"
 #include "api/kinds.h"
+#include "lab/kubernetes/pki.h"
 #include "testbed/http.h"
-#include "testbed/pki.h"
 
 namespace bench {
 namespace {
@@ -96,8 +96,8 @@ base::Status Seed::send() {
   for (std::size_t at = 0; at < waiting_.size(); at += kBatch) {
     std::vector<std::string> puts;
     for (const auto& [key, object] : std::span(waiting_).subspan(at, std::min(kBatch, waiting_.size() - at))) {
-      puts.push_back(fmt::format(R"({{"requestPut":{{"key":"{}","value":"{}"}}}})", testbed::base64(key),
-                                 testbed::base64(object)));
+      puts.push_back(
+          fmt::format(R"({{"requestPut":{{"key":"{}","value":"{}"}}}})", lab::base64(key), lab::base64(object)));
     }
     const auto answer = TRY(testbed::ask({.port = cluster_.etcd_port()}, "/v3/kv/txn",
                                          fmt::format(R"({{"success":[{}]}})", fmt::join(puts, ","))));

@@ -41,9 +41,9 @@ void decode_events() {
     json::Reader reader;
     framer.feed(stream);
     for (int i = 0; i < 1'000; ++i) {
-      const auto document = framer.next();
+      const auto document = framer.next(reader);
       if (!document || !*document) std::abort();
-      const auto event = kube::decode_event(reader, **document);
+      const auto event = kube::decode_event(**document);
       if (!event || !api::decode_service(event->object)) std::abort();
     }
   });
