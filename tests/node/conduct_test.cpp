@@ -60,7 +60,7 @@ TEST_F(RealNodeConduct, S24_a_deleted_agent_pod_leaves_everything_and_its_succes
 }
 
 TEST_F(RealNodeConduct, S24_while_the_agents_are_rolled_no_rule_changes_and_no_reply_is_lost) {
-  ASSERT_TRUE(becomes_answered(0));
+  ASSERT_TRUE(becomes_answered(0, net::Family::v4));
   lab::SceneNode talked_to = scene_node(0);
   talked_to.service = talked_to.vip;
   auto traffic = lab::Traffic::start(scene(), talked_to, 1);

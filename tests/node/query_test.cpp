@@ -1,10 +1,18 @@
 // The kernels of real nodes, asked from elsewhere: by exec in the agents' pods, with no more rights than the role for
 // it gives.
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "base/file.h"
 #include "real_node.h"
+#include "testbed/eventually.h"
 #include "testbed/process.h"
+#include "testbed/temp_folder.h"
 
 namespace node_test {
 namespace {
@@ -29,12 +37,20 @@ class RealNodeQuery : public RealNode {
     RealNode::TearDown();
   }
 
-  testbed::Finished iprulectl(std::vector<std::string> words) {
+  testbed::Command command(std::vector<std::string> words) {
     words.insert(words.begin(), IPRULECTL);
     words.insert(words.end(), {"--as", "person", "--kubeconfig", cluster_->admin_kubeconfig().native()});
-    const auto done = testbed::run({.arguments = std::move(words)}, kBound);
+    return {.arguments = std::move(words)};
+  }
+  static testbed::Finished run(testbed::Command command) {
+    const auto done = testbed::run(std::move(command), kBound);
     EXPECT_TRUE(done) << done.error().message();
     return done.value_or(testbed::Finished());
+  }
+  testbed::Finished iprulectl(std::vector<std::string> words) { return run(command(std::move(words))); }
+  void let_person_ask() {
+    kubectl({"create", "rolebinding", "asks-kernels", "--namespace=" + kNamespace,
+             "--clusterrole=ip-rule-operator-agent-query-role", "--user=person"});
   }
 };
 
@@ -45,8 +61,7 @@ TEST_F(RealNodeQuery, a_node_answers_whoever_has_the_right_and_its_report_stands
   EXPECT_THAT(without.output, HasSubstr(node + ", by what its agent reported\n"));
   EXPECT_THAT(without.output, HasSubstr(fmt::format("Not asked: the kernel of {}: 403 Forbidden: ", node)));
 
-  kubectl({"create", "rolebinding", "asks-kernels", "--namespace=" + kNamespace,
-           "--clusterrole=ip-rule-operator-agent-query-role", "--user=person"});
+  let_person_ask();
   const auto doctor = iprulectl({"doctor", "--node", node});
   EXPECT_EQ(doctor.exit.code, 1) << doctor.output << doctor.errors;
   EXPECT_THAT(doctor.output, HasSubstr(node + ", its kernel asked now\n"));
@@ -64,9 +79,8 @@ TEST_F(RealNodeQuery, a_node_answers_whoever_has_the_right_and_its_report_stands
 }
 
 TEST_F(RealNodeQuery, replies_of_a_Service_are_followed_through_the_kernels_of_its_pods_nodes) {
-  kubectl({"create", "rolebinding", "asks-kernels", "--namespace=" + kNamespace,
-           "--clusterrole=ip-rule-operator-agent-query-role", "--user=person"});
-  ASSERT_TRUE(becomes_answered(0));
+  let_person_ask();
+  ASSERT_TRUE(becomes_answered(0, net::Family::v4));
   const std::string vip = scene_node(0).vip[0].text();
   const std::string client = lab::Scene::client_address(net::Family::v4).text();
   const auto done = iprulectl({"explain", "vip/" + vip, "--client", client});
@@ -75,6 +89,74 @@ TEST_F(RealNodeQuery, replies_of_a_Service_are_followed_through_the_kernels_of_i
   EXPECT_THAT(done.output, HasSubstr("Kernel   agrees\nReply    RIGHT UPLINK: table 100\n"));
   EXPECT_THAT(done.output, testing::Not(HasSubstr("Not asked")));
   EXPECT_NE(done.exit.code, 3) << done.errors;
+}
+
+TEST_F(RealNodeQuery, a_nodes_kernel_is_compared_with_what_is_published) {
+  let_person_ask();
+  testbed::Node& node = *nodes().front();
+  const auto same = iprulectl({"diff", "--node", node.name()});
+  EXPECT_EQ(same.exit.code, 0) << same.output << same.errors;
+  EXPECT_THAT(same.output, HasSubstr("Diff: 0 of 1 nodes differ, by their kernels, asked now.\n"));
+  const auto still = iprulectl({"drift", "--node", node.name()});
+  EXPECT_EQ(still.exit.code, 0) << still.output << still.errors;
+  EXPECT_THAT(still.output, HasSubstr("Kernels asked: 1.\n"));
+
+  // One that agents leave alone, so that it is there when it is asked for.
+  const std::string address = kubectl({"get", "service", "in-pods", "-o", "jsonpath={.spec.clusterIP}"});
+  const std::vector<std::string> twin = {"from", address, "lookup", "200", "priority", "1000"};
+  const auto change = [&](const char* verb) {
+    std::vector<std::string> words = {"ip", "rule", verb};
+    words.insert(words.end(), twin.begin(), twin.end());
+    const auto done = node.run(words);
+    EXPECT_TRUE(done) << done.error().message();
+  };
+  change("add");
+  const auto drift = iprulectl({"drift", "--node", node.name()});
+  EXPECT_EQ(drift.exit.code, 1) << drift.errors;
+  EXPECT_THAT(drift.output, HasSubstr("  Clashing  "));
+  EXPECT_THAT(iprulectl({"diff", "--node", node.name()}).output, HasSubstr("IPR0105"));
+  change("del");
+}
+
+TEST_F(RealNodeQuery, kubectls_login_asks_kernels_as_well) {
+  let_person_ask();
+  testbed::TempFolder folder;
+  const auto program = folder / "kubectl";
+  ASSERT_TRUE(
+      base::write_file(program, fmt::format("#!/bin/sh\nexec '{}' kubectl \"$@\"\n", cluster_->program().native())));
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const std::string node = nodes().front()->name();
+  testbed::Command through = command({"doctor", "--node", node, "--via", "kubectl"});
+  through.environment = {"PATH=" + folder.path().native() + ":/usr/bin:/bin", "TMPDIR=" + folder.path().native()};
+  const auto done = run(std::move(through));
+  EXPECT_EQ(done.exit.code, 1) << done.output << done.errors;
+  EXPECT_THAT(done.output, HasSubstr(node + ", its kernel asked now\n"));
+}
+
+TEST_F(RealNodeQuery, packets_of_a_pod_are_watched_on_its_node) {
+  let_person_ask();
+  ASSERT_TRUE(becomes_answered(0, net::Family::v4));
+  testbed::Node& node = *nodes().front();
+  const std::string pod =
+      kubectl({"get", "pods", "--selector=app=in-pods", "--field-selector=spec.nodeName=" + node.name(), "-o",
+               "jsonpath={.items[0].status.podIP}"});
+  const std::string client = lab::Scene::client_address(net::Family::v4).text();
+  auto live = testbed::Process::start(
+      command({"explain", "--from", pod, "--to", client, "--proto", "udp", "--reply-of", scene_node(0).vip[0].text(),
+               "--live", "3", "--request-timeout", "60s", "--node", node.name()}));
+  ASSERT_TRUE(live) << live.error().message();
+  const auto tables = [&] { return node.run({"nft", "list", "tables"}).value_or("unreadable"); };
+  ASSERT_TRUE(testbed::eventually("it watches", kBound, [&] { return tables().contains("iprule-trace-"); }))
+      << live->output() << live->errors();
+  ask(0, net::Family::v4);
+  const auto end = live->wait_exit(kBound);
+  ASSERT_TRUE(end) << end.error().message();
+  EXPECT_EQ(end->code, 0) << live->output() << live->errors();
+  EXPECT_THAT(live->output(), HasSubstr("Live     3 of 3 packets seen\n"));
+  EXPECT_THAT(live->output(), HasSubstr("inet iprule reply"));
+  EXPECT_THAT(live->output(),
+              HasSubstr(fmt::format("leaves by eth1, mark 0x100, as {} -> {}\n", scene_node(0).vip[0].text(), client)));
+  EXPECT_TRUE(testbed::eventually("its table is gone", kBound, [&] { return !tables().contains("iprule-trace-"); }));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace {
 
 using testbed::eventually;
 
-// One set of pods, which answer on port 8080 of their address.
+// One set of pods, which answer on port 8080 of their addresses.
 constexpr const char* kAnsweringPods = R"(---
 apiVersion: apps/v1
 kind: DaemonSet
@@ -32,11 +32,12 @@ spec:
       containers:
       - name: echo
         image: testbed.local/echo:1
-        args: [$(ADDRESS)]
-        env: [{{name: ADDRESS, valueFrom: {{fieldRef: {{fieldPath: status.podIP}}}}}}]
+        args: [$(ADDRESSES)]
+        env: [{{name: ADDRESSES, valueFrom: {{fieldRef: {{fieldPath: status.podIPs}}}}}}]
 )";
 
-// Local: the node that gets a request answers it.
+// Local: the node that gets a request answers it. Ready or not: kubelets that get too little of a busy machine call
+// their pods unready, and a request that is lost for that says nothing about the agents.
 constexpr const char* kService = R"(---
 apiVersion: v1
 kind: Service
@@ -44,6 +45,8 @@ metadata: {{name: {0}, namespace: default}}
 spec:
   type: LoadBalancer
   externalTrafficPolicy: Local
+  publishNotReadyAddresses: true
+  ipFamilyPolicy: RequireDualStack
   selector: {{app: {0}}}
   ports: [{{port: 8080, protocol: UDP}}]
 )";
@@ -52,7 +55,7 @@ constexpr const char* kRule = R"(
 apiVersion: api.operator.brtrm.dev/v1alpha1
 kind: IPRule
 metadata: {name: public-eu}
-spec: {cidrs: [203.0.113.0/24], table: 100, priority: 1000, source: {modes: [ClusterIP, Reply]}}
+spec: {cidrs: [203.0.113.0/24, "2001:db8:113::/64"], table: 100, priority: 1000, source: {modes: [ClusterIP, Reply]}}
 )";
 
 const std::vector<std::string> kServices = {"in-pods", "on-hosts"};  // Behind the addresses of the first, second node.
@@ -190,8 +193,8 @@ std::string RealNode::publish_service(std::size_t node) {
   const std::string& name = kServices.at(node);
   apply(fmt::format(kService, name));
   kubectl({"patch", "service", name, "--subresource=status", "--type=merge", "-p",
-           fmt::format(R"({{"status":{{"loadBalancer":{{"ingress":[{{"ip":"{}"}}]}}}}}})",
-                       scene_node(node).vip[0].text())});
+           fmt::format(R"({{"status":{{"loadBalancer":{{"ingress":[{{"ip":"{}"}},{{"ip":"{}"}}]}}}}}})",
+                       scene_node(node).vip[0].text(), scene_node(node).vip[1].text())});
   return kubectl({"get", "service", name, "-o", "jsonpath={.spec.clusterIP}"});
 }
 
@@ -200,44 +203,52 @@ void RealNode::withdraw_services() {
   if (has_kinds_) kubectl({"delete", "iprules", "--all"});
 }
 
-std::vector<std::string> RealNode::wanted_rules() {
+std::vector<std::string> RealNode::wanted_rules(net::Family family) {
+  const std::string address = fmt::format("jsonpath={{.spec.clusterIPs[{}]}}", family == net::Family::v4 ? 0 : 1);
   std::vector<std::string> out = {"1000:\tfrom all fwmark "};
   for (const std::string& name : kServices) {
-    out.push_back(fmt::format("1000:\tfrom {} lookup 100 proto 183",
-                              kubectl({"get", "service", name, "-o", "jsonpath={.spec.clusterIP}"})));
+    out.push_back(fmt::format("1000:\tfrom {} lookup 100 proto 183", kubectl({"get", "service", name, "-o", address})));
   }
   return out;
 }
 
 testing::AssertionResult RealNode::rules_become_present(testbed::Node& node) {
-  const auto wanted = wanted_rules();
+  const auto wanted4 = wanted_rules(net::Family::v4);
+  const auto wanted6 = wanted_rules(net::Family::v6);
   return eventually("all rules and marks are in the kernel of " + node.name(), kBound, [&] {
-    const std::string found = rules(node);
+    const auto holds = [](const std::string& found, const std::vector<std::string>& wanted) {
+      return std::ranges::all_of(wanted, [&](const auto& line) { return found.contains(line); });
+    };
     const std::string marked = marks(node);
-    return std::ranges::all_of(wanted, [&](const auto& line) { return found.contains(line); }) &&
-           std::ranges::all_of(scene().nodes(), [&](const auto& one) { return marked.contains(one.vip[0].text()); });
+    return holds(rules(node, net::Family::v4), wanted4) && holds(rules(node, net::Family::v6), wanted6) &&
+           std::ranges::all_of(scene().nodes(), [&](const lab::SceneNode& one) {
+             return marked.contains(one.vip[0].text()) && marked.contains(one.vip[1].text());
+           });
   });
 }
 
+std::string RealNode::rules(testbed::Node& node, net::Family family) {
+  return node.run({"ip", family == net::Family::v4 ? "-4" : "-6", "rule"}).value_or("unreadable\n");
+}
+
 std::string RealNode::rules(testbed::Node& node) {
-  return node.run({"ip", "-4", "rule"}).value_or("unreadable\n") +
-         node.run({"ip", "-6", "rule"}).value_or("unreadable\n");
+  return rules(node, net::Family::v4) + rules(node, net::Family::v6);
 }
 
 std::string RealNode::marks(testbed::Node& node) {
   return node.run({"nft", "--handle", "list", "table", "inet", "iprule"}).value_or("");
 }
 
-lab::Tally RealNode::ask(std::size_t node, std::chrono::milliseconds bound) {
+lab::Tally RealNode::ask(std::size_t node, net::Family family, std::chrono::milliseconds bound) {
   const lab::SceneNode& asked = scene_node(node);
-  const auto tally = scene().send_requests(asked, asked.vip[0], kRequests, bound);
+  const auto tally = scene().send_requests(asked, lab::of_family(asked.vip, family), kRequests, bound);
   EXPECT_TRUE(tally) << tally.error().message();
   return tally.value_or(lab::Tally{});
 }
 
-testing::AssertionResult RealNode::becomes_answered(std::size_t node) {
+testing::AssertionResult RealNode::becomes_answered(std::size_t node, net::Family family) {
   return eventually("requests are answered", kBound,
-                    [&] { return ask(node, std::chrono::milliseconds(500)).answered == kRequests; });
+                    [&] { return ask(node, family, std::chrono::milliseconds(500)).answered == kRequests; });
 }
 
 base::Result<RuleWatch> RuleWatch::start(testbed::Node& node) {

@@ -50,19 +50,21 @@ class RealNode : public testing::Test {
   std::string agent_pods();  // One name a line, sorted.
   std::string agent_pod(const testbed::Node& node);
 
-  // Two Services, each with the pod of one node behind its address, and the example's rule for both, in two modes: the
-  // rules that follow from ClusterIPs can be told apart, and replies are steered whatever the service proxy does.
+  // Two Services, each with the pod of one node behind its addresses of both families, and the example's rule for both,
+  // in two modes: the rules that follow from ClusterIPs can be told apart, and replies are steered whatever the service
+  // proxy does.
   void publish_services();
-  std::string publish_service(std::size_t node);  // One of them, with its load balancer address; its ClusterIP.
+  std::string publish_service(std::size_t node);  // One of them, with its load balancer addresses; its first ClusterIP.
   void withdraw_services();
   // The lines that `ip rule` must have for them on every node.
-  std::vector<std::string> wanted_rules();
+  std::vector<std::string> wanted_rules(net::Family family);
   testing::AssertionResult rules_become_present(testbed::Node& node);
   // Requests of the client for the address that leads to a node, and whether all of them are answered by now.
-  lab::Tally ask(std::size_t node, std::chrono::milliseconds bound = std::chrono::seconds(10));
-  testing::AssertionResult becomes_answered(std::size_t node);
+  lab::Tally ask(std::size_t node, net::Family family, std::chrono::milliseconds bound = std::chrono::seconds(10));
+  testing::AssertionResult becomes_answered(std::size_t node, net::Family family);
   static constexpr int kRequests = 20;
 
+  static std::string rules(testbed::Node& node, net::Family family);
   static std::string rules(testbed::Node& node);  // Of both families.
   static std::string marks(testbed::Node& node);  // Our nftables table, handles included; "" where there is none.
 

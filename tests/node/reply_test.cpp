@@ -1,4 +1,5 @@
 // Real packets through real nodes: kubelet's pods, kube-proxy's translation, and replies counted at the uplinks.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "real_node.h"
@@ -26,17 +27,22 @@ class RealNodeReply : public RealNode {
 // the node, and both must be found.
 TEST_F(RealNodeReply, replies_of_pods_and_of_host_processes_leave_by_the_uplink_their_requests_came_by) {
   for (std::size_t node = 0; node < nodes().size(); ++node) {
-    ASSERT_TRUE(becomes_answered(node)) << nodes()[node]->name();
-    const lab::Tally tally = ask(node);
-    EXPECT_EQ(tally.requests_in, kRight) << nodes()[node]->name();
-    EXPECT_EQ(tally.replies_out, kRight) << nodes()[node]->name();
-    EXPECT_EQ(tally.answered, kRequests) << nodes()[node]->name();
+    for (const net::Family family : {net::Family::v4, net::Family::v6}) {
+      const auto where = fmt::format("{}, {}", nodes()[node]->name(), net::text(family));
+      ASSERT_TRUE(becomes_answered(node, family)) << where;
+      const lab::Tally tally = ask(node, family);
+      EXPECT_EQ(tally.requests_in, kRight) << where;
+      EXPECT_EQ(tally.replies_out, kRight) << where;
+      EXPECT_EQ(tally.answered, kRequests) << where;
+    }
   }
   // Without the rule the same requests are answered into the wrong uplink: it is the rule that does it.
   kubectl({"delete", "iprule", "public-eu"});
   for (std::size_t node = 0; node < nodes().size(); ++node) {
     ASSERT_TRUE(eventually("no mark is left", kBound, [&] { return marks(*nodes()[node]).empty(); }));
-    EXPECT_EQ(ask(node).replies_out, kWrong) << nodes()[node]->name();
+    for (const net::Family family : {net::Family::v4, net::Family::v6}) {
+      EXPECT_EQ(ask(node, family).replies_out, kWrong) << nodes()[node]->name() << ", " << net::text(family);
+    }
   }
 }
 
