@@ -31,6 +31,11 @@ run: setup-build ## Run the lab: a small world of network namespaces, real packe
 	@$(call build,release,iprulectl iprule-controller iprule-agent)
 	build/release/apps/iprulectl lab
 
+.PHONY: run-kubernetes
+run-kubernetes: setup-test ## The same with a real API server, kube-proxy, the install and its controller
+	@$(call build,release,iprulectl iprule-controller iprule-agent)
+	build/release/apps/iprulectl lab --kubernetes "$$(.ci/kubernetes)"
+
 .PHONY: build build-agent build-all agent-build
 build: setup-build ## Debug build of everything, in build/dev
 	@$(call build,dev)
@@ -66,7 +71,7 @@ test: ## Set up, build and run all tests; the last line counts them
 	@.ci/test
 
 .PHONY: test-long
-test-long: ## Everything in make test, then planted bugs, clang, timed fuzzing and the long runs (an hour or more)
+test-long: ## What make test leaves out: real nodes, clang, all crash points, soak, timed fuzzing, planted bugs (up to an hour)
 	@.ci/test-long
 
 # One tier of the tests, in the debug build: make test-unit, test-kernel, test-api, test-cluster.

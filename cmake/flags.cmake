@@ -6,6 +6,9 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 set(IPRULE_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=")
+# A library that a program uses nothing of is not loaded by it: what folders need is linked along with them.
+add_link_options(-Wl,--as-needed)
+
 option(IPRULE_FUZZ "Link fuzz targets with libFuzzer (clang only) instead of the corpus replayer" OFF)
 
 find_program(CCACHE ccache)
