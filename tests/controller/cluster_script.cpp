@@ -148,12 +148,17 @@ void ClusterScript::report_all() {
   for (const api::NodeState& state : states()) report(state.meta.name);
 }
 
+// It reads and updates, and tries again where somebody came between, as the old agents do.
 void ClusterScript::acknowledge_as_old_agent(const std::string& name, const std::string& node) {
-  json::Reader reader;
-  const std::string body = must(client_->get(ours("ipruleconfigs"), {"", name}, soon()));
-  auto config = must(api::decode_iprule_config(must(reader.parse(body))));
-  config.meta.annotations.set(fmt::format("{}{}", api::kCleanupPrefix, node), "done");
-  must(client_->update(ours("ipruleconfigs"), {"", name}, api::encode(config), soon()));
+  constexpr int kTries = 5;
+  for (int i = 1;; ++i) {
+    json::Reader reader;
+    const std::string body = must(client_->get(ours("ipruleconfigs"), {"", name}, soon()));
+    auto config = must(api::decode_iprule_config(must(reader.parse(body))));
+    config.meta.annotations.set(fmt::format("{}{}", api::kCleanupPrefix, node), "done");
+    const auto done = client_->update(ours("ipruleconfigs"), {"", name}, api::encode(config), soon());
+    if (done || done.error().fault() != base::Fault::conflict || i == kTries) return (void)must(done);
+  }
 }
 
 void ClusterScript::patch_config(const std::string& name, const std::string& patch) {
