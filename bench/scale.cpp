@@ -125,8 +125,8 @@ class Fleet {
     return applied != nullptr && applied->status == meta::Truth::yes;
   }
   std::string why(const std::string& source) const {
-    return fmt::format("{} is not on every node; the controller: {}; the agents: {}", source, controller_->errors(),
-                       agents_.back().errors().substr(0, 2000));
+    return fmt::format("{} is not on every node; the controller: {}; the agents: {}", source, controller_->output(),
+                       agents_.back().output().substr(0, 2000));
   }
 
   std::unique_ptr<Stage> stage_;

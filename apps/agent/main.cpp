@@ -1,6 +1,9 @@
 // iprule-agent: keeps one node's rules as published, by an API server or by a folder of manifests.
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <unistd.h>
 
@@ -18,20 +21,64 @@
 #include "cli/answer_document.h"
 #include "cli/exit_code.h"
 #include "cli/question.h"
+#include "kernel/confine.h"
 #include "kube/client.h"
 #include "kube/config.h"
 #include "runtime/memory.h"
 #include "runtime/shutdown.h"
+#include "settings.h"
 
 namespace {
+
+constexpr int kUsage = 2;
 
 struct Options {
   std::filesystem::path kubeconfig;
   std::string node;
+  std::string encoder;
+  agent::Environment environment;
   std::filesystem::path folder;
   std::filesystem::path status_folder;
   bool once = false;
   bool dry_run = false;
+};
+
+// What the environment variables of an agent are called as flags.
+struct Variable {
+  const char* flag;
+  const char* name;
+  const char* fallback;
+  const char* help;
+};
+constexpr std::array<Variable, 5> kVariables = {{
+    {"--reconcile-period", "RECONCILE_PERIOD", "10s", "How often to look although nothing changed, 1s or more"},
+    {"--metrics-bind-address", "METRICS_ADDR", ":9090", "Where /health, /ready and /metrics answer; 0: nowhere"},
+    {"--rule-protocol", "RULE_PROTOCOL", "183", "The protocol that our rules carry, 5 to 255"},
+    {"--default-priority", "DEFAULT_PRIORITY", "32765", "Of rules for which none is given"},
+    {"--zap-log-level", "LOG_LEVEL", "info", "debug, info, warning or error"},
+}};
+
+// Their values as the parser found them.
+class VariableFlags {
+ public:
+  void add_to(CLI::App& app) {
+    for (std::size_t i = 0; i < kVariables.size(); ++i) {
+      flags_.at(i) = app.add_option(kVariables.at(i).flag, values_.at(i), kVariables.at(i).help);
+      flags_.at(i)->default_str(kVariables.at(i).fallback);
+    }
+  }
+  agent::Environment read() const {
+    return agent::Environment::read([this](const char* name) -> std::optional<std::string> {
+      const auto one = std::ranges::find(kVariables, std::string_view(name), &Variable::name);
+      if (one == kVariables.end()) return Settings::of_process()(name);
+      const auto i = static_cast<std::size_t>(one - kVariables.begin());
+      return flags_.at(i)->count() > 0 ? std::optional(values_.at(i)) : std::nullopt;
+    });
+  }
+
+ private:
+  std::array<std::string, kVariables.size()> values_;
+  std::array<CLI::Option*, kVariables.size()> flags_{};
 };
 
 std::string host_name() {
@@ -40,13 +87,22 @@ std::string host_name() {
   return name.substr(0, name.find('\0'));
 }
 
-base::Status run_in_cluster(const Options& options, const agent::Environment& environment) {
+// A person's log-in may need a program to be run, again and again; an agent's own account never does.
+void confine(const kube::Config& config) {
+  if (!config.plugin.command.empty()) return;
+  if (const auto confined = kernel::confine(); !confined) {
+    base::log::warning("system calls are not restricted", {{"err", confined.error().message()}});
+  }
+}
+
+base::Status run_in_cluster(const Options& options) {
   runtime::Shutdown shutdown;
   const auto config = TRY(kube::load_config(options.kubeconfig, "", kube::Environment::of_process()));
+  confine(config);
   const auto client =
       TRY(kube::Client::connect(config, {.user_agent = "iprule-agent/" + std::string(base::version())}));
-  base::log::info("started", {{"version", base::version_text("iprule-agent")}, {"node", options.node}});
-  agent::ClusterAgent(*client, options.node, environment).run(shutdown.token());
+  base::log::info("started", {{"version", base::version_text("iprule-agent")}});
+  agent::ClusterAgent(*client, options.node, options.environment).run(shutdown.token());
   base::log::info("stopped");
   return {};
 }
@@ -61,13 +117,13 @@ base::Status show_plan(const Options& options) {
   return {};
 }
 
-base::Status run_standalone(const Options& options, const agent::Environment& environment) {
+base::Status run_standalone(const Options& options) {
   if (options.dry_run) return show_plan(options);
   runtime::Shutdown shutdown;
   const agent::StandaloneOptions standalone{.folder = options.folder,
                                             .status_folder = options.status_folder,
                                             .node = options.node,
-                                            .audit = environment.reconcile_period};
+                                            .audit = options.environment.reconcile_period};
   return options.once ? agent::apply_once(standalone, shutdown.token())
                       : agent::run_standalone(standalone, shutdown.token());
 }
@@ -88,11 +144,26 @@ int answer_query() {
   return static_cast<int>(cli::exit_code_of(answer.error()));
 }
 
-base::Status clean_up(const agent::Environment& environment) {
+base::Status clean_up(const Options& options) {
   runtime::Shutdown shutdown;
-  const std::size_t gone = TRY(agent::purge({.protocols = {environment.rule_protocol}}, shutdown.token()));
-  base::log::info("nothing of ours is left on this host", {{"removed", std::to_string(gone)}});
+  const std::size_t gone = TRY(agent::purge({.protocols = {options.environment.rule_protocol}}, shutdown.token()));
+  base::log::info("nothing of ours is left on this host", {{"removed", gone}});
   return {};
+}
+
+// A service's lines are all it prints; what prints an answer logs beside it.
+void set_up_log(const Options& options, bool is_service) {
+  using base::log::Encoding;
+  const bool is_console =
+      options.encoder.empty() ? is_service && ::isatty(STDOUT_FILENO) == 1 : options.encoder == "console";
+  base::log::set_style({.logger = "agent",
+                        .always = {{"node", options.node}},
+                        .encoding = is_console ? Encoding::console : Encoding::json,
+                        .to_stdout = is_service});
+  base::log::set_level(options.environment.log_level);
+  for (const std::string& complaint : options.environment.complaints) {
+    base::log::warning("a setting cannot be as it is given", {{"err", complaint}});
+  }
 }
 
 }  // namespace
@@ -102,10 +173,14 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app("Keeps one node's rules as published", "iprule-agent");
   app.set_version_flag("--version", base::version_text("iprule-agent"));
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.add_option("--kubeconfig", options.kubeconfig,
                  "Kubeconfig file; without it KUBECONFIG or the pod's account counts");
-  app.add_option("--node-name", options.node, "Name of this node; the host's name where none is given")
-      ->envname("NODE_NAME");
+  app.add_option("--node-name", options.node, "Name of this node; the host's name where none is given");
+  VariableFlags variables;
+  variables.add_to(app);
+  app.add_option("--zap-encoder", options.encoder, "json, or console: the default on a terminal")
+      ->check(CLI::IsMember({"json", "console"}));
   auto* standalone = app.add_subcommand("standalone", "Read manifests from a folder instead of an API server");
   standalone->add_option("folder", options.folder, "IPRule and Service manifests, YAML or JSON")->required();
   auto* once = standalone->add_flag("--once", options.once, "Apply them once and exit");
@@ -115,28 +190,35 @@ int main(int argc, char** argv) {
   auto* query =
       app.add_subcommand("query", "Answer a question of iprulectl about this host; it is read as a line of JSON");
   app.require_subcommand(0, 1);
+  Settings settings(app);
+  settings.older("node-name", "NODE_NAME");
+  for (const Variable& variable : kVariables) settings.older(variable.flag + 2, variable.name);
+  auto words = settings.complete({argv + 1, argv + argc});
+  if (!words) {
+    fmt::print(stderr, "iprule-agent: {}\n", words.error().message());
+    return kUsage;
+  }
   try {
-    app.parse(argc, argv);
+    std::ranges::reverse(*words);  // As the parser takes them.
+    app.parse(*words);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return app.exit(error) == 0 ? 0 : kUsage;
+  }
+  if (settings.is_page_wanted()) {
+    fmt::print("{}", settings.page());
+    return 0;
   }
   if (*query) {
     base::log::set_level(base::log::Level::error);  // What was found is in the answer.
     return answer_query();
   }
   if (options.node.empty()) options.node = host_name();
+  options.environment = variables.read();
+  set_up_log(options, !*cleanup && !options.once && !options.dry_run);
 
-  const auto environment = agent::Environment::of_process();
-  base::log::set_level(environment.log_level);
-  for (const std::string& complaint : environment.complaints) {
-    base::log::warning("a setting cannot be as it is given", {{"reason", complaint}});
-  }
-
-  const auto done = *standalone ? run_standalone(options, environment)
-                    : *cleanup  ? clean_up(environment)
-                                : run_in_cluster(options, environment);
+  const auto done = *standalone ? run_standalone(options) : *cleanup ? clean_up(options) : run_in_cluster(options);
   if (!done) {
-    base::log::error("cannot run", {{"reason", done.error().message()}});
+    base::log::error("cannot run", {{"err", done.error().message()}});
     return 1;
   }
   return 0;

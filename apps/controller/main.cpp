@@ -1,9 +1,9 @@
 // iprule-controller: the cluster's side of the operator. Its flags are those of the old project's manager.
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <map>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -11,7 +11,6 @@
 
 #include "api/duration.h"
 #include "base/log.h"
-#include "base/log_encoding.h"
 #include "base/nearest_word.h"
 #include "base/version.h"
 #include "controller/options.h"
@@ -19,6 +18,7 @@
 #include "kube/config.h"
 #include "runtime/memory.h"
 #include "runtime/shutdown.h"
+#include "settings.h"
 
 namespace {
 
@@ -56,7 +56,7 @@ std::string check_level(const std::string& text) {
 
 void add_zap_flags(CLI::App& app, ZapFlags& zap) {
   app.add_flag("--zap-devel", zap.devel, "Lines for people, and debug ones too");
-  app.add_option("--zap-encoder", zap.encoder, "json (the default) or console")
+  app.add_option("--zap-encoder", zap.encoder, "json, or console: the default on a terminal")
       ->check(CLI::IsMember({"json", "console"}));
   app.add_option("--zap-log-level", zap.level,
                  "debug, info (the default), warning, error, panic, or a number for debug")
@@ -75,19 +75,21 @@ void add_flags(CLI::App& app, controller::Options& options) {
   app.add_option("--metrics-bind-address", options.metrics_address, "Where /metrics answers; 0: nowhere")
       ->capture_default_str();
   app.add_flag("--metrics-secure", options.metrics_secure,
-               "Metrics over HTTPS, for callers with the right to get /metrics (default true)");
+               "Metrics over HTTPS, for callers with the right to get /metrics")
+      ->default_str("true");
   app.add_option("--metrics-cert-path", options.metrics_cert_path,
                  "Folder with the metrics certificate; without it one is made");
   app.add_option("--metrics-cert-name", options.metrics_cert_name, "File of the certificate")->capture_default_str();
   app.add_option("--metrics-cert-key", options.metrics_cert_key, "File of its key")->capture_default_str();
   app.add_option_function<std::string>(
-      "--absent-delay",
-      [&options](const std::string& text) {
-        const auto delay = api::parse_duration(text);
-        if (!delay) throw CLI::ValidationError("--absent-delay", delay.error().message());
-        options.absent_delay = std::chrono::ceil<std::chrono::milliseconds>(*delay);
-      },
-      "How long a load balancer address may be away before its rules go (default 2s; 0s: not at all)");
+         "--absent-delay",
+         [&options](const std::string& text) {
+           const auto delay = api::parse_duration(text);
+           if (!delay) throw CLI::ValidationError("--absent-delay", delay.error().message());
+           options.absent_delay = std::chrono::ceil<std::chrono::milliseconds>(*delay);
+         },
+         "How long a load balancer address may be away before its rules go; 0s: not at all")
+      ->default_str("2s");
   app.add_flag("--leader-elect", options.leader_elect, "Of several controllers let one work");
 }
 
@@ -100,10 +102,11 @@ void add_unused_flags(CLI::App& app, UnusedFlags& unused) {
 }
 
 void set_up_log(const ZapFlags& zap) {
-  using base::log::Encoding;
   using base::log::Level;
-  const std::string encoder = zap.encoder.empty() && zap.devel ? "console" : zap.encoder;
-  base::log::set_encoding(encoder == "console" ? Encoding::console : Encoding::json);
+  const bool is_console = zap.encoder.empty() ? zap.devel || ::isatty(STDOUT_FILENO) == 1 : zap.encoder == "console";
+  base::log::set_style({.logger = "controller",
+                        .encoding = is_console ? base::log::Encoding::console : base::log::Encoding::json,
+                        .to_stdout = true});
   const std::map<std::string, Level> levels = {{"", zap.devel ? Level::debug : Level::info},
                                                {"debug", Level::debug},
                                                {"info", Level::info},
@@ -120,7 +123,6 @@ std::vector<std::string> arguments(int argc, char** argv) {
   for (std::string& word : out) {
     if (word.size() > 2 && word[0] == '-' && word[1] != '-') word.insert(0, "-");
   }
-  std::ranges::reverse(out);  // As the parser takes them.
   return out;
 }
 
@@ -136,8 +138,7 @@ void tell_unknown(const CLI::App& app, std::string word) {
 }
 
 std::string environment(const char* name) {
-  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read at start, nobody sets any.
-  return value == nullptr ? "" : value;
+  return Settings::of_process()(name).value_or("");
 }
 
 // The newest name first. Without any, the release of the agent that belongs to this controller.
@@ -173,8 +174,15 @@ int main(int argc, char** argv) {
   add_flags(app, options);
   add_zap_flags(app, zap);
   add_unused_flags(app, unused);
+  Settings settings(app);
+  auto words = settings.complete(arguments(argc, argv));
+  if (!words) {
+    fmt::print(stderr, "{}: {}\n", app.get_name(), words.error().message());
+    return kUsage;
+  }
   try {
-    app.parse(arguments(argc, argv));
+    std::ranges::reverse(*words);  // As the parser takes them.
+    app.parse(*words);
   } catch (const CLI::ExtrasError&) {
     const auto rest = app.remaining();
     tell_unknown(app, rest.empty() ? "" : rest.front());
@@ -182,10 +190,14 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsage;
   }
+  if (settings.is_page_wanted()) {
+    fmt::print("{}", settings.page());
+    return 0;
+  }
 
   set_up_log(zap);
   if (const auto done = run(options); !done) {
-    base::log::error("cannot run", {{"reason", done.error().message()}});
+    base::log::error("cannot run", {{"err", done.error().message()}});
     return 1;
   }
   return 0;

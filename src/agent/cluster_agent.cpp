@@ -79,7 +79,7 @@ void ClusterAgent::leave() {
   base::log::info("our rules go", {{"reason", *reason}});
   const auto gone = purge(ownership_, {});
   if (!gone) {
-    base::log::error("some of our rules are left", {{"reason", gone.error().message()}});
+    base::log::error("some of our rules are left", {{"err", gone.error().message()}});
     return;
   }
   if (auto last = farewell(source_.basis(), identity_)) reporter_.close(*std::move(last), kube::within(kFarewell));

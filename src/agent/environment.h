@@ -14,8 +14,8 @@
 
 namespace agent {
 
-// What the environment variables of an agent say. A value that cannot be is no reason to leave a node without its
-// rules: the default counts instead, and `complaints` says so.
+// What the environment variables of an agent say, or the flags that stand for them. A value that cannot be is no reason
+// to leave a node without its rules: the default counts instead, and `complaints` says so.
 struct Environment {
   std::chrono::milliseconds reconcile_period = std::chrono::seconds(10);  // RECONCILE_PERIOD: the audit's.
   std::optional<http::ListenAddress> metrics = http::ListenAddress{.address = {}, .port = 9090};  // METRICS_ADDR

@@ -21,8 +21,7 @@ std::optional<Wanted> FolderSource::latest(const Sight& sight) {
   const auto manifests = read_manifests(folder_);
   const std::string trouble = manifests ? "" : manifests.error().message();
   if (trouble != trouble_) {
-    if (!trouble.empty())
-      base::log::warning("the folder cannot be read; the last good set stays", {{"reason", trouble}});
+    if (!trouble.empty()) base::log::warning("the folder cannot be read; the last good set stays", {{"err", trouble}});
     trouble_ = trouble;
   }
   if (manifests) {

@@ -268,7 +268,7 @@ std::chrono::milliseconds NodeLoop::look(std::stop_token stop) {
   if (!*looked) return options_.audit;
 
   const Pass& done = **looked;
-  log_changes(done.report);
+  log_changes(done.report, done.took);
   if (done.report.settled() || only_refused_is_left(done)) {
     backoff_.reset();
     tell(trouble_of(done));
@@ -284,7 +284,7 @@ void NodeLoop::tell(std::string story) {
   if (story.empty()) {
     base::log::info("the kernel is as wanted again");
   } else {
-    base::log::warning("the kernel is not as wanted", {{"reason", story}});
+    base::log::warning("the kernel is not as wanted", {{"err", story}});
   }
   told_ = std::move(story);
 }

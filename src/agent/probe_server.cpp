@@ -21,13 +21,13 @@ void ProbeServer::run(std::stop_token stop) {
   while (!stop.stop_requested()) {
     auto server = http::Server::listen(where_, routes_);
     if (server) {
-      base::log::info("probes and metrics are served", {{"port", std::to_string(server->port())}});
+      base::log::info("probes and metrics are served", {{"port", server->port()}});
       server->serve(stop);
       return;
     }
     if (std::exchange(told, server.error().message()) != told) {
       base::log::warning("probes and metrics cannot be served, will try again; rules are kept all the same",
-                         {{"reason", told}});
+                         {{"err", told}});
     }
     (void)runtime::Signal().wait(stop, base::SteadyClock().now() + retry_);
   }

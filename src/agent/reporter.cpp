@@ -110,7 +110,7 @@ void Reporter::tell(std::string trouble) {
   if (trouble.empty()) {
     base::log::info("the report is written again");
   } else {
-    base::log::warning("the report cannot be written, will try again", {{"reason", trouble}});
+    base::log::warning("the report cannot be written, will try again", {{"err", trouble}});
   }
   told_ = std::move(trouble);
 }

@@ -22,7 +22,7 @@ class StatusWriter {
     take(status_, looked);
     const auto written = write_status(folder_, status_);
     const std::string complaint = written ? "" : written.error().message();
-    if (complaint != told_ && !written) base::log::warning("the status cannot be written", {{"reason", complaint}});
+    if (complaint != told_ && !written) base::log::warning("the status cannot be written", {{"err", complaint}});
     told_ = complaint;
   }
 

@@ -2,19 +2,26 @@
 
 #include <atomic>
 #include <chrono>
+#include <span>
 #include <unistd.h>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "base/log_encoding.h"
+#include "base/json_string.h"
 
 namespace base::log {
 namespace {
 
 std::atomic<Level> threshold{Level::info};
-std::atomic<Encoding> encoding{Encoding::json};
 
+// Never destroyed: threads may have something to say until the very end.
+Style& style() {
+  static Style& present = *new Style();
+  return present;
+}
+
+// As zap names them, which reads "warning", too.
 std::string_view name(Level level) {
   switch (level) {
     case Level::debug:
@@ -22,7 +29,7 @@ std::string_view name(Level level) {
     case Level::info:
       return "info";
     case Level::warning:
-      return "warning";
+      return "warn";
     case Level::error:
       return "error";
   }
@@ -43,40 +50,40 @@ std::string_view console_name(Level level) {
   return "ERROR";
 }
 
-void append_string(std::string& line, std::string_view text) {
-  line += '"';
-  for (const char c : text) {
-    switch (c) {
-      case '"':
-        line += "\\\"";
-        break;
-      case '\\':
-        line += "\\\\";
-        break;
-      case '\n':
-        line += "\\n";
-        break;
-      case '\t':
-        line += "\\t";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20) {
-          fmt::format_to(std::back_inserter(line), "\\u{:04x}", static_cast<unsigned char>(c));
-        } else {
-          line += c;
-        }
+void append_fields(std::string& line, std::span<const Field> fields) {
+  for (const Field& field : fields) {
+    if (line.back() != '{') line += ',';
+    append_json_string(line, field.name);
+    line += ':';
+    if (field.is_number) {
+      line += field.value;
+    } else {
+      append_json_string(line, field.value);
     }
   }
-  line += '"';
 }
 
-void append_fields(std::string& line, std::initializer_list<Field> fields, std::string_view before_first) {
-  for (const Field& field : fields) {
-    line += &field == fields.begin() ? before_first : ",";
-    append_string(line, field.name);
-    line += ':';
-    append_string(line, field.value);
-  }
+std::string json_line(const Style& style, Level level, std::string_view time, std::string_view message,
+                      std::span<const Field> fields) {
+  std::string line = fmt::format(R"({{"ts":"{}","level":"{}","logger":)", time, name(level));
+  append_json_string(line, style.logger);
+  line += ",\"msg\":";
+  append_json_string(line, message);
+  append_fields(line, fields);
+  append_fields(line, style.always);
+  line += '}';
+  return line;
+}
+
+std::string console_line(const Style& style, Level level, std::string_view time, std::string_view message,
+                         std::span<const Field> fields) {
+  std::string line = fmt::format("{}\t{}\t{}\t{}", time, console_name(level), style.logger, message);
+  if (fields.empty() && style.always.empty()) return line;
+  line += "\t{";
+  append_fields(line, fields);
+  append_fields(line, style.always);
+  line += '}';
+  return line;
 }
 
 std::string now() {
@@ -86,51 +93,40 @@ std::string now() {
 }
 
 void write(Level level, std::string_view message, std::initializer_list<Field> fields) {
-  if (level < threshold.load(std::memory_order_relaxed)) return;
-  const auto format = encoding.load(std::memory_order_relaxed) == Encoding::json ? format_line : format_console_line;
-  std::string line = format(level, now(), message, fields);
+  if (!is_logged(level)) return;
+  std::string line = format_line(style(), level, now(), message, fields);
   line += '\n';
   // One write is one line, whole. A full or closed pipe loses lines and never delays the caller's work for long.
-  (void)!::write(STDERR_FILENO, line.data(), line.size());
+  (void)!::write(style().to_stdout ? STDOUT_FILENO : STDERR_FILENO, line.data(), line.size());
 }
 
 }  // namespace
 
 Result<Level> parse_level(std::string_view text) {
+  if (text == "warning") return Level::warning;
   for (const Level level : {Level::debug, Level::info, Level::warning, Level::error}) {
     if (text == name(level)) return level;
   }
   return fail(Fault::invalid, fmt::format("log level \"{}\": use debug, info, warning or error", text));
 }
 
-void set_encoding(Encoding chosen) {
-  encoding.store(chosen, std::memory_order_relaxed);
+void set_style(Style chosen) {
+  style() = std::move(chosen);
 }
 
 bool is_logged(Level level) {
-  return level >= threshold;
+  return level >= threshold.load(std::memory_order_relaxed);
 }
 
 void set_level(Level level) {
   threshold.store(level, std::memory_order_relaxed);
 }
 
-std::string format_line(Level level, std::string_view time, std::string_view message,
+std::string format_line(const Style& style, Level level, std::string_view time, std::string_view message,
                         std::initializer_list<Field> fields) {
-  std::string line = fmt::format(R"({{"time":"{}","level":"{}","msg":)", time, name(level));
-  append_string(line, message);
-  append_fields(line, fields, ",");
-  line += '}';
-  return line;
-}
-
-std::string format_console_line(Level level, std::string_view time, std::string_view message,
-                                std::initializer_list<Field> fields) {
-  std::string line = fmt::format("{}\t{}\t{}", time, console_name(level), message);
-  if (fields.size() == 0) return line;
-  append_fields(line, fields, "\t{");
-  line += '}';
-  return line;
+  const std::span<const Field> given(fields.begin(), fields.size());
+  return style.encoding == Encoding::json ? json_line(style, level, time, message, given)
+                                          : console_line(style, level, time, message, given);
 }
 
 void debug(std::string_view message, std::initializer_list<Field> fields) {

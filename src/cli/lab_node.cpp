@@ -19,7 +19,7 @@ constexpr auto kPatience = 120s;  // A machine may be slow, or busy with somethi
 
 std::string last_words(const lab::Process& program) {
   constexpr std::size_t kEnough = 600;
-  std::string all = program.errors();
+  std::string all = program.output() + program.errors();
   if (all.size() <= kEnough) return all;
   const auto line = all.find('\n', all.size() - kEnough);
   return line == std::string::npos ? all : all.substr(line + 1);

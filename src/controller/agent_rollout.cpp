@@ -143,7 +143,7 @@ base::Result<kube::Next> AgentRollout::reconcile(std::stop_token stop) {
   auto next = pass(std::move(stop));
   if (next || next.error().fault() != Fault::conflict) return next;
   // Somebody wrote in between, and the watch is about to tell what: no failure.
-  base::log::debug("will look again", {{"reason", next.error().message()}});
+  base::log::debug("will look again", {{"err", next.error().message()}});
   return kube::Next::retry();
 }
 

@@ -23,7 +23,7 @@ base::Result<std::jthread> serve(std::string_view flag, const std::string& addre
                                  Certificate certificate = {}) {
   const auto where = TRY(base::within(flag, http::ListenAddress::parse(address)));
   auto server = TRY(base::within(flag, http::Server::listen(where, std::move(routes), std::move(certificate))));
-  base::log::info("listening", {{"for", std::string(flag)}, {"port", std::to_string(server.port())}});
+  base::log::info("listening", {{"for", std::string(flag)}, {"port", server.port()}});
   return std::jthread([server = std::move(server)](std::stop_token stop) mutable { server.serve(std::move(stop)); });
 }
 

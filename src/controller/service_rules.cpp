@@ -127,10 +127,9 @@ bool ServiceRules::note(Work& work, const base::Status& written, std::string_vie
     base::log::info("wrote", {{"kind", std::string(kind)}, {"step", std::string(step)}, {"name", name}});
     return true;
   }
-  base::log::warning("could not write", {{"kind", std::string(kind)},
-                                         {"step", std::string(step)},
-                                         {"name", name},
-                                         {"reason", written.error().message()}});
+  base::log::warning(
+      "could not write",
+      {{"kind", std::string(kind)}, {"step", std::string(step)}, {"name", name}, {"err", written.error().message()}});
   if (work.failed++ == 0) work.first_error = fmt::format("{} {}: {}", kind, name, written.error().message());
   return false;
 }

@@ -6,11 +6,9 @@
 #include <string_view>
 #include <utility>
 
-namespace json {
+#include "base/json_string.h"
 
-// Appends `text` as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD, so that text from the
-// kernel or a file can never make a document that the API server refuses to read.
-void append_string(std::string& out, std::string_view text);
+namespace json {
 
 class Array;
 
@@ -26,7 +24,7 @@ class Object {
   Object& operator=(const Object&) = delete;
   ~Object() { out_ += '}'; }
 
-  void put(std::string_view key, std::string_view value) { append_string(at(key), value); }
+  void put(std::string_view key, std::string_view value) { base::append_json_string(at(key), value); }
   void put(std::string_view key, const char* value) { put(key, std::string_view(value)); }
   void put(std::string_view key, const std::string& value) { put(key, std::string_view(value)); }
   template <std::same_as<bool> Bool>
@@ -69,7 +67,7 @@ class Array {
   Array& operator=(const Array&) = delete;
   ~Array() { out_ += ']'; }
 
-  void put(std::string_view value) { append_string(next(), value); }
+  void put(std::string_view value) { base::append_json_string(next(), value); }
   template <std::integral Number>
     requires(!std::same_as<Number, bool>)
   void put(Number value) {

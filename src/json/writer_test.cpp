@@ -34,7 +34,7 @@ TEST(Writer, bytes_that_are_not_utf8_become_the_replacement_character) {
   for (const auto* text :
        {"\x80", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\xff", "\xf0\x80\x80\x80"}) {
     std::string out;
-    append_string(out, text);
+    base::append_json_string(out, text);
     EXPECT_TRUE(out.starts_with("\"\xef\xbf\xbd")) << testing::PrintToString(text);
     EXPECT_TRUE(Reader().parse(out)) << testing::PrintToString(text);
   }
@@ -42,7 +42,7 @@ TEST(Writer, bytes_that_are_not_utf8_become_the_replacement_character) {
 
 RC_GTEST_PROP(Writer, every_string_of_bytes_gives_valid_json, (const std::string& bytes)) {
   std::string out;
-  append_string(out, bytes);
+  base::append_json_string(out, bytes);
   RC_ASSERT(Reader().parse(out).has_value());
 }
 
@@ -53,7 +53,7 @@ RC_GTEST_PROP(Writer, every_string_of_characters_survives_the_round_trip, ()) {
   std::string original;
   for (const auto& piece : pieces) original += piece;
   std::string out;
-  append_string(out, original);
+  base::append_json_string(out, original);
   Reader reader;
   RC_ASSERT(*reader.parse(out)->string() == original);
 }

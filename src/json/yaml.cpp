@@ -119,7 +119,7 @@ class Converter {
 
   void scalar(fy_node* node) {
     const std::string_view text = scalar_text(node);
-    if (!is_plain(node)) return append_string(out_, text);
+    if (!is_plain(node)) return base::append_json_string(out_, text);
     if (one_of(text, kNull)) {
       out_ += "null";
     } else if (one_of(text, kTrue)) {
@@ -131,7 +131,7 @@ class Converter {
     } else if (const auto decimal = as_decimal(text)) {
       out_ += *decimal;
     } else {
-      append_string(out_, text);
+      base::append_json_string(out_, text);
     }
   }
 
@@ -154,7 +154,7 @@ class Converter {
     bool first = true;
     for (const auto& [key, item] : pairs) {
       if (!std::exchange(first, false)) out_ += ',';
-      append_string(out_, key);
+      base::append_json_string(out_, key);
       out_ += ':';
       TRY(value(item, depth + 1));
     }

@@ -26,7 +26,7 @@ void append_scalar(std::string& out, std::string_view text) {
   if (is_word(text)) {
     out += text;
   } else {
-    append_string(out, text);
+    base::append_json_string(out, text);
   }
 }
 

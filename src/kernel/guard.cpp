@@ -79,7 +79,7 @@ class Watch {
     base::Status sent = send_undo(std::move(inverse_));
     if (sent) sent = forget_undo(folder_);
     if (sent) base::log::warning("guard: change undone", {{"reason", std::string(why)}});
-    if (!sent) base::log::error("guard: change not undone", {{"error", sent.error().message()}});
+    if (!sent) base::log::error("guard: change not undone", {{"err", sent.error().message()}});
     return sent;
   }
 

@@ -35,10 +35,8 @@ void set_header(http::Headers& headers, std::string_view name, std::string value
 void log_call(const http::Request& request, int code, base::TimePoint start) {
   if (!base::log::is_logged(base::log::Level::debug)) return;
   const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(base::SteadyClock().now() - start);
-  base::log::debug("call", {{"method", request.method},
-                            {"path", request.target},
-                            {"code", code == 0 ? "none" : std::to_string(code)},
-                            {"milliseconds", std::to_string(took.count())}});
+  base::log::debug("call",
+                   {{"method", request.method}, {"path", request.target}, {"status", code}, {"took_ms", took.count()}});
 }
 
 // The rest of a failed stream: a Status, so it is short.

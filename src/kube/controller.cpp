@@ -77,7 +77,7 @@ Next Controller::pass(const WorkKey& key, std::stop_token stop) {
   if (result) return *result;
   if (result.error().fault() != base::Fault::cancelled) {
     base::log::error("reconcile failed, will try again",
-                     {{"controller", options_.name}, {"key", key}, {"error", result.error().message()}});
+                     {{"controller", options_.name}, {"key", key}, {"err", result.error().message()}});
   }
   return Next::retry();
 }

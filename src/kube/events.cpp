@@ -63,7 +63,7 @@ void Events::send(const EventJournal::Write& write, std::stop_token stop) {
     answer ? journal.wrote(write) : journal.failed(write, failure_of(answer.error(), write));
   });
   if (!answer) {
-    base::log::debug("event not written", {{"event", write.event.text()}, {"error", answer.error().message()}});
+    base::log::debug("event not written", {{"event", write.event.text()}, {"err", answer.error().message()}});
   }
 }
 

@@ -129,7 +129,7 @@ void Leader::failed(const Error& error) {
   elector_.failed(now());
   if (error.fault() == Fault::conflict || error.fault() == Fault::cancelled) return;
   if (std::exchange(told_, error.message()) == error.message()) return;
-  base::log::warning("lease not reached, will try again", {{"lease", key_.text()}, {"error", error.message()}});
+  base::log::warning("lease not reached, will try again", {{"lease", key_.text()}, {"err", error.message()}});
 }
 
 // What cannot be released expires by itself.

@@ -84,7 +84,7 @@ class Talk {
     release_memory();
     if (steps_.failures() != told_) {
       base::log::warning("watch failed, will try again",
-                         {{"resource", resource_.text()}, {"error", steps_.trouble()->message()}});
+                         {{"resource", resource_.text()}, {"err", steps_.trouble()->message()}});
     } else if (troubled_ && !steps_.trouble()) {
       base::log::info("watch works again", {{"resource", resource_.text()}});
     }

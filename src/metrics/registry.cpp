@@ -22,7 +22,7 @@ auto& or_abort(const std::string& name, Make make) {
   try {
     return make();
   } catch (const std::exception& error) {
-    base::log::error("metric cannot be registered", {{"metric", name}, {"error", error.what()}});
+    base::log::error("metric cannot be registered", {{"metric", name}, {"err", error.what()}});
     std::abort();
   }
 }

@@ -236,7 +236,7 @@ TEST_F(ClientTest, every_call_is_logged_for_who_asks_and_no_token_is) {
   EXPECT_FALSE(client->watch(kNamespaces, {}, soon()));
   const std::string log = testing::internal::GetCapturedStderr();
   base::log::set_level(base::log::Level::info);
-  EXPECT_THAT(log, HasSubstr(R"("path":"/api/v1/namespaces/default","code":"401")"));
+  EXPECT_THAT(log, HasSubstr(R"("path":"/api/v1/namespaces/default","status":401)"));
   EXPECT_THAT(log, HasSubstr("watch="));
   EXPECT_THAT(log, Not(HasSubstr("do-not-tell")));
 }

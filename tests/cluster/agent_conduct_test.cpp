@@ -67,16 +67,19 @@ TEST_F(AgentConduct, D56_the_log_has_one_structured_line_for_each_change_of_the_
   ASSERT_TRUE(rule_appears("10.96.1.50"));
   withdraw("iprc-10-96-1-50");
   ASSERT_TRUE(rule_goes("10.96.1.50"));
-  EXPECT_TRUE(eventually("it is logged", kBound, [&] { return agent_->errors().contains("\"deleted\""); }));
-  std::istringstream log(agent_->errors());
+  EXPECT_TRUE(eventually("it is logged", kBound, [&] { return agent_->output().contains("\"deleted\""); }));
+  std::istringstream log(agent_->output());
   int added = 0;
   int deleted = 0;
   for (std::string text; std::getline(log, text);) {
     json::Reader reader;
     const auto entry = reader.parse(text);
     ASSERT_TRUE(entry) << text;
-    EXPECT_TRUE((*entry)["time"].string() && (*entry)["level"].string()) << text;
-    const bool is_rule = text.contains("from 10.96.1.50 lookup 100");
+    EXPECT_TRUE((*entry)["ts"].string() && (*entry)["level"].string()) << text;
+    EXPECT_EQ((*entry)["logger"].string_or(""), "agent") << text;
+    EXPECT_EQ((*entry)["node"].string_or(""), kNode) << text;
+    const bool is_rule = (*entry)["rule"].string_or("") == "from 10.96.1.50 lookup 100 proto 183 priority 1000" &&
+                         (*entry)["took_ms"].integer<int>();
     if (is_rule && (*entry)["msg"].string_or("") == "added") ++added;
     if (is_rule && (*entry)["msg"].string_or("") == "deleted") ++deleted;
   }
@@ -88,7 +91,7 @@ TEST_F(AgentConduct, D56_the_level_is_the_environments) {
   publish(config("iprc-10-96-1-50", "10.96.1.50"));
   start_agent({"LOG_LEVEL=error"});
   ASSERT_TRUE(rule_appears("10.96.1.50"));
-  EXPECT_EQ(agent_->errors(), "");
+  EXPECT_EQ(agent_->output(), "");
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ class AgentOnNode : public testing::Test {
     if (agent_ != nullptr) agent_->kill();
     kubectl({"delete", "ipruleconfigs,nodestates,nodes", "--all"});
     kubectl({"delete", "agents", "--all", "--all-namespaces"});
-    if (HasFailure() && agent_ != nullptr) fmt::print(stderr, "--- agent\n{}\n", agent_->errors());
+    if (HasFailure() && agent_ != nullptr) fmt::print(stderr, "--- agent\n{}\n", agent_->output() + agent_->errors());
   }
 
   // `through`: a program that starts it, with its flags.

@@ -35,11 +35,11 @@ class AgentRollout : public testing::Test {
     (void)install::cluster();
     controller_.emplace(install::start_controller({}, {"RELATED_IMAGE_AGENT_IMAGE=example.test/agent:v1"}));
     ASSERT_TRUE(eventually("ready", kBound, [&] { return controller_->probe("/readyz").status == 200; }))
-        << controller_->process.errors();
+        << controller_->process.output();
   }
   void TearDown() override {
     if (HasFailure()) {
-      fmt::print(stderr, "--- controller\n{}\n{}\n", controller_->process.errors(),
+      fmt::print(stderr, "--- controller\n{}\n{}\n", controller_->process.output() + controller_->process.errors(),
                  kubectl({"get", "agents,daemonsets", "-A", "-o", "yaml"}));
     }
     kubectl({"delete", "agents", "--all", "--all-namespaces"});
@@ -210,7 +210,7 @@ spec:
   controller_.emplace(install::start_controller());
   ASSERT_TRUE(eventually("the owner has changed", kBound, [&] {
     return set("{.metadata.ownerReferences[*].name}") == "agent";
-  })) << controller_->process.errors();
+  })) << controller_->process.output();
   EXPECT_TRUE(eventually("it is ours", kBound, [&] {
     return set("{.spec.template.spec.nodeSelector}{.spec.template.spec.tolerations}").empty() &&
            set("{.spec.template.spec.serviceAccountName}") == "iprule-agent";

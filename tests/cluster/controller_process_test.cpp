@@ -64,7 +64,8 @@ class TwoControllers : public testing::Test {
     kubectl({"delete", "iprules", "--all"});
     kubectl({"delete", "services", "--selector=!component", "--namespace=default"});
     if (!HasFailure()) return;
-    fmt::print(stderr, "--- first\n{}\n--- second\n{}\n", first_.process.errors(), second_.process.errors());
+    fmt::print(stderr, "--- first\n{}\n--- second\n{}\n", first_.process.output() + first_.process.errors(),
+               second_.process.output() + second_.process.errors());
   }
 
   static bool leads(const Controller& controller) { return controller.metric(kLeads) == 1; }
@@ -85,7 +86,7 @@ TEST_F(TwoControllers, D53_a_stopped_leader_hands_over_at_once_and_the_other_goe
   const auto ended = first_.process.wait_exit(kBound);
   ASSERT_TRUE(ended) << ended.error().message();
   EXPECT_TRUE(ended->ok()) << ended->text();
-  EXPECT_THAT(first_.process.errors(), HasSubstr("lease released"));
+  EXPECT_THAT(first_.process.output(), HasSubstr("lease released"));
   publish("after", 2);
   EXPECT_TRUE(is_published("after"));
 }
@@ -100,7 +101,7 @@ TEST_F(TwoControllers, C1_a_leader_that_was_paused_ends_when_it_wakes_and_the_ot
   const auto ended = first_.process.wait_exit(kBound);
   ASSERT_TRUE(ended) << ended.error().message();
   EXPECT_EQ(ended->code, 1) << ended->text();
-  EXPECT_THAT(first_.process.errors(), HasSubstr("lost"));
+  EXPECT_THAT(first_.process.output(), HasSubstr("lost"));
   EXPECT_EQ(kubectl({"get", "ipruleconfigs", "-o", "jsonpath={.items[*].metadata.resourceVersion}"}), before)
       << "it wrote nothing";
   EXPECT_TRUE(leads(second_));
@@ -116,7 +117,7 @@ TEST(Leader, C1_a_write_under_way_when_its_leader_was_paused_changes_nothing) {
   ASSERT_TRUE(manager) << manager.error().message();
   Controller first =
       install::start_controller({"--leader-elect", "--kubeconfig=" + proxy.kubeconfig(manager->token).native()});
-  ASSERT_TRUE(eventually("it leads", kBound, [&] { return first.metric(kLeads) == 1; })) << first.process.errors();
+  ASSERT_TRUE(eventually("it leads", kBound, [&] { return first.metric(kLeads) == 1; })) << first.process.output();
   Controller second = install::start_controller({"--leader-elect"});
   proxy.inject(creates, testbed::fault::Hold{}, {.count = testbed::FaultProxy::kAlways});
   publish("held", 4);
@@ -143,7 +144,7 @@ TEST(Leader, C1_a_write_under_way_when_its_leader_was_paused_changes_nothing) {
   first.process.signal(SIGCONT);
   const auto ended = first.process.wait_exit(kBound);
   ASSERT_TRUE(ended) << ended.error().message();
-  EXPECT_THAT(first.process.errors(), HasSubstr("lost"));
+  EXPECT_THAT(first.process.output(), HasSubstr("lost"));
   EXPECT_EQ(objects(), before);
   EXPECT_EQ(second.metric(kLeads), 1);
   kubectl({"delete", "iprules", "--all"});
@@ -159,12 +160,12 @@ TEST(Leader, C2_a_leader_that_cannot_renew_its_lease_ends) {
   Controller controller =
       install::start_controller({"--leader-elect", "--kubeconfig=" + proxy.kubeconfig(manager->token).native()});
   ASSERT_TRUE(eventually("it leads", kBound, [&] { return controller.metric(kLeads) == 1; }))
-      << controller.process.errors();
+      << controller.process.output();
   proxy.inject({.resource = "leases"}, testbed::fault::Drop{}, {.count = testbed::FaultProxy::kAlways});
   const auto ended = controller.process.wait_exit(kBound);
   ASSERT_TRUE(ended) << ended.error().message();
   EXPECT_EQ(ended->code, 1) << ended->text();
-  EXPECT_THAT(controller.process.errors(), HasSubstr("lost: not renewed for 10 s"));
+  EXPECT_THAT(controller.process.output(), HasSubstr("lost: not renewed for 10 s"));
 }
 
 TEST(Probes, a_controller_without_rights_is_alive_but_not_ready_and_says_what_is_missing) {
@@ -248,8 +249,9 @@ class SecureMetrics : public testing::Test {
 TEST(ControllerLog, scripts_made_for_the_old_project_find_their_line) {
   Controller controller = install::start_controller({"--zap-encoder=console"});
   EXPECT_TRUE(eventually("the line", kBound, [&] {
-    return controller.process.errors().contains("\tINFO\tcontroller-runtime.metrics\tServing metrics server");
-  })) << controller.process.errors();
+    return controller.process.output().contains(
+        "\tINFO\tcontroller\tcontroller-runtime.metrics\tServing metrics server");
+  })) << controller.process.output();
 }
 
 TEST_F(SecureMetrics, J7_only_callers_with_the_right_get_them_and_a_new_certificate_counts_at_once) {

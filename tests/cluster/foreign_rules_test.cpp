@@ -64,7 +64,7 @@ TEST_F(ForeignRules, pruned_ones_go_and_what_is_out_of_scope_stays) {
   EXPECT_THAT(rules(), HasSubstr("900:\tfrom 10.96.7.7 lookup 101"));
   EXPECT_TRUE(rule_appears("10.96.1.50"));
   EXPECT_TRUE(eventually("the way back is told", kBound, [&] {
-    return agent_->errors().contains("ip rule add priority 900 from 10.96.7.7 lookup 100");
+    return agent_->output().contains("ip rule add priority 900 from 10.96.7.7 lookup 100");
   }));
   EXPECT_TRUE(eventually("none is left to name", kBound, [&] { return found().contains("no rule of others"); }));
 }

@@ -71,8 +71,9 @@ class Golden : public testing::Test {
 
   // The cluster is shared with other suites.
   void TearDown() override {
-    if (HasFailure() && controller_) fmt::print(stderr, "--- controller\n{}\n", controller_->errors());
-    if (HasFailure() && agent_ != nullptr) fmt::print(stderr, "--- agent\n{}\n", agent_->errors());
+    if (HasFailure() && controller_)
+      fmt::print(stderr, "--- controller\n{}\n", controller_->output() + controller_->errors());
+    if (HasFailure() && agent_ != nullptr) fmt::print(stderr, "--- agent\n{}\n", agent_->output() + agent_->errors());
     kubectl({"delete", "iprules", "--all"});
     if (controller_) controller_->kill();
     if (agent_ != nullptr) agent_->kill();

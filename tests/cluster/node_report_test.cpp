@@ -86,7 +86,7 @@ TEST_F(NodeReport, S16_a_mass_removal_is_looked_at_twice_and_then_done) {
   start_agent();
   EXPECT_TRUE(eventually("all rules are gone", kBound, [&] { return !rules().contains("proto 183"); }));
   EXPECT_TRUE(becomes_reported(".holdsNothing", "true"));
-  EXPECT_THAT(agent_->errors(), HasSubstr("listed again first"));
+  EXPECT_THAT(agent_->output(), HasSubstr("listed again first"));
 }
 
 TEST_F(NodeReport, rules_of_the_old_project_are_taken_over) {

@@ -122,8 +122,8 @@ class ServiceRules : public testing::Test {
     kubectl({"delete", "iprule", "--all"});
     kubectl({"delete", "service", "frontend", "--ignore-not-found"});
     if (!HasFailure()) return;
-    if (controller_) fmt::print(stderr, "--- controller\n{}\n", controller_->errors());
-    if (agent_ != nullptr) fmt::print(stderr, "--- agent\n{}\n", agent_->errors());
+    if (controller_) fmt::print(stderr, "--- controller\n{}\n", controller_->output() + controller_->errors());
+    if (agent_ != nullptr) fmt::print(stderr, "--- agent\n{}\n", agent_->output() + agent_->errors());
   }
 
   void start_controller() {
@@ -258,7 +258,7 @@ TEST_F(ServiceRules, without_an_api_server_the_rules_stay_and_are_still_repaired
   agent_->kill();
   start_agent();  // A start without any answer from the API knows nothing, and so it touches nothing.
   ASSERT_TRUE(eventually("the new agent has found that the API server is away", kBound,
-                         [&] { return agent_->errors().contains("watch failed"); }));
+                         [&] { return agent_->output().contains("watch failed"); }));
   EXPECT_THAT(rules(), HasSubstr(line(addresses[0])));
 
   ASSERT_TRUE(cluster_.api_server().restart());

@@ -162,7 +162,7 @@ class CrashPoints : public testing::TestWithParam<Workload> {
     const bool is_first = workload.name == "services created";
     EXPECT_TRUE(eventually("settled before", api_test::kBound, [&] {
       return script_.states().size() == 2 && is_settled(script_, is_first ? 0 : kServices, 120);
-    })) << controller.errors();
+    })) << controller.output();
 
     const Writes before = count();
     if (crash) {
@@ -182,7 +182,7 @@ class CrashPoints : public testing::TestWithParam<Workload> {
       }
       return is_settled(script_, workload.configs_after, workload.table_after) &&
              (wanted.empty() || end_state(script_) == wanted);
-    })) << controller.errors();
+    })) << controller.output();
     // The last order of all: it was done, and all was right already. How many statuses it takes is a matter of pace.
     if (crash && !has_crashed && crash->kind < kOrders) {
       EXPECT_TRUE(eventually("the write was made", 5s, [&] { return !controller.running(); }));

@@ -48,7 +48,7 @@ TEST(CommandLine, a_kubeconfig_that_is_not_there_is_named) {
   for (const auto* program : {IPRULE_CONTROLLER, IPRULE_AGENT}) {
     const auto done = run({program, "--kubeconfig", "/nonexistent/config"});
     EXPECT_EQ(done.exit.code, 1);
-    EXPECT_THAT(done.errors, HasSubstr("/nonexistent/config"));
+    EXPECT_THAT(done.output, HasSubstr("/nonexistent/config"));
   }
 }
 
@@ -67,7 +67,8 @@ TEST(CommandLine, the_controller_takes_every_flag_of_the_old_project) {
            "--zap-devel=false", "--zap-encoder=console", "--zap-log-level=5", "--zap-stacktrace-level=error",
            "--zap-time-encoding=rfc3339", "-kubeconfig=/nonexistent/config"});
   EXPECT_EQ(done.exit.code, 1);
-  EXPECT_THAT(done.errors, HasSubstr("\tERROR\tcannot run\t{\"reason\":\"/nonexistent/config: no such file\"}"));
+  EXPECT_THAT(done.output,
+              HasSubstr("\tERROR\tcontroller\tcannot run\t{\"err\":\"/nonexistent/config: no such file\"}"));
 }
 
 TEST(CommandLine, a_log_level_that_does_not_exist_names_the_flag_and_the_choices) {
@@ -86,17 +87,93 @@ TEST(CommandLine, an_address_the_controller_cannot_listen_on_names_the_flag) {
   for (const std::string flag : {"--health-probe-bind-address", "--metrics-bind-address"}) {
     const auto done = run({IPRULE_CONTROLLER, "--kubeconfig=" + kubeconfig.native(), flag + "=192.0.2.1:80"});
     EXPECT_EQ(done.exit.code, 1);
-    EXPECT_THAT(done.errors, HasSubstr(flag + ": "));
+    EXPECT_THAT(done.output, HasSubstr(flag + ": "));
     const auto unreadable = run({IPRULE_CONTROLLER, "--kubeconfig=" + kubeconfig.native(), flag + "=9090"});
     EXPECT_EQ(unreadable.exit.code, 1);
-    EXPECT_THAT(unreadable.errors, HasSubstr(flag + ": "));
+    EXPECT_THAT(unreadable.output, HasSubstr(flag + ": "));
   }
 }
 
 TEST(CommandLine, a_folder_that_is_not_there_is_named) {
   const auto done = run({IPRULE_AGENT, "standalone", "/nonexistent/folder"});
   EXPECT_EQ(done.exit.code, 1);
-  EXPECT_THAT(done.errors, HasSubstr("/nonexistent/folder"));
+  EXPECT_THAT(done.output, HasSubstr("/nonexistent/folder"));
+}
+
+class ServiceSettings : public testing::Test {
+ protected:
+  testbed::Finished run(std::vector<std::string> arguments, std::vector<std::string> environment = {}) {
+    const auto done = testbed::run({.arguments = std::move(arguments), .environment = std::move(environment)}, 30s);
+    EXPECT_TRUE(done) << done.error().message();
+    return done.value_or(testbed::Finished());
+  }
+  // The line of a --print-config page, blanks made one.
+  static std::string line(const std::string& page, const std::string& key) {
+    const auto at = page.find(key + ": ");
+    if (at == std::string::npos) return "";
+    std::string out;
+    for (const char c : page.substr(at, page.find('\n', at) - at)) {
+      if (c != ' ' || !out.ends_with(' ')) out += c;
+    }
+    return out;
+  }
+  std::string file(const std::string& text) {
+    EXPECT_TRUE(base::write_file(folder_ / "settings.yaml", text));
+    return (folder_ / "settings.yaml").native();
+  }
+
+  testbed::TempFolder folder_;
+};
+
+TEST_F(ServiceSettings, the_flag_beats_the_environment_beats_the_file_beats_the_default) {
+  const std::string path = file("metricsBindAddress: ':1'\nleaderElect: true\nabsentDelay: 3s\n");
+  const std::vector<std::string> command = {IPRULE_CONTROLLER, "--config", path, "--absent-delay=5s", "--print-config"};
+  const auto done = run(command, {"IPRULE_METRICS_BIND_ADDRESS=:2", "IPRULE_ABSENT_DELAY=4s"});
+  EXPECT_EQ(done.exit.code, 0) << done.errors;
+  EXPECT_EQ(line(done.output, "absentDelay"), "absentDelay: 5s # flag --absent-delay");
+  EXPECT_EQ(line(done.output, "metricsBindAddress"), "metricsBindAddress: \":2\" # env IPRULE_METRICS_BIND_ADDRESS");
+  EXPECT_EQ(line(done.output, "leaderElect"), "leaderElect: true # file " + path);
+  EXPECT_EQ(line(done.output, "metricsSecure"), "metricsSecure: true # default");
+}
+
+TEST_F(ServiceSettings, an_agents_own_variables_keep_their_names) {
+  const auto done = run({IPRULE_AGENT, "--print-config"},
+                        {"NODE_NAME=worker-1", "METRICS_ADDR=", "LOG_LEVEL=debug", "IPRULE_ZAP_LOG_LEVEL=error"});
+  EXPECT_EQ(line(done.output, "nodeName"), "nodeName: worker-1 # env NODE_NAME");
+  EXPECT_EQ(line(done.output, "metricsBindAddress"), "metricsBindAddress: \"\" # env METRICS_ADDR");
+  EXPECT_EQ(line(done.output, "zapLogLevel"), "zapLogLevel: error # env IPRULE_ZAP_LOG_LEVEL");
+  EXPECT_EQ(line(done.output, "ruleProtocol"), "ruleProtocol: 183 # default");
+}
+
+TEST_F(ServiceSettings, what_is_printed_is_a_file_that_means_the_same) {
+  for (const auto* program : {IPRULE_CONTROLLER, IPRULE_AGENT}) {
+    const auto first = run({program, "--print-config"}, {"IPRULE_KUBECONFIG=/a b/'c\": #d"});
+    const auto again = run({program, "--config=" + file(first.output), "--print-config"});
+    EXPECT_EQ(again.exit.code, 0) << again.errors;
+    const auto values = [](const std::string& page) {
+      std::string out;
+      for (std::size_t at = 0; at < page.size(); at = page.find('\n', at) + 1) {
+        out += page.substr(at, page.find(" # ", at) - at) + "\n";
+      }
+      return out;
+    };
+    EXPECT_EQ(values(again.output), values(first.output));
+  }
+}
+
+TEST_F(ServiceSettings, an_unknown_key_names_the_file_and_the_nearest_one) {
+  const std::string path = file("leaderElct: true\n");
+  const auto done = run({IPRULE_CONTROLLER, "--config", path});
+  EXPECT_EQ(done.exit.code, 2);
+  EXPECT_EQ(done.errors,
+            "iprule-controller: " + path + ": unknown key \"leaderElct\"; did you mean \"leaderElect\"?\n");
+}
+
+TEST_F(ServiceSettings, a_file_that_is_no_yaml_names_line_and_column) {
+  const std::string path = file("leaderElect: [\n");
+  const auto done = run({IPRULE_AGENT, "--config", path});
+  EXPECT_EQ(done.exit.code, 2);
+  EXPECT_THAT(done.errors, HasSubstr(path + ":"));
 }
 
 }  // namespace

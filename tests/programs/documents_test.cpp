@@ -76,7 +76,7 @@ class Page : public testing::TestWithParam<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(Pages, Page,
                          testing::Values("README.md", "docs/how-to/service-rules.md", "docs/how-to/standalone.md",
-                                         "tests/programs/golden/host.md"),
+                                         "docs/reference/settings.md", "tests/programs/golden/host.md"),
                          [](const auto& page) {
                            const std::filesystem::path path = page.param;
                            std::string name = path.stem().native();

@@ -54,7 +54,7 @@ TEST_F(Standalone, a_broken_file_is_named_and_the_last_good_set_stays) {
   testbed::Process& agent = start_agent();
   ASSERT_TRUE(rule_looks_up(100));
   write("service.yaml", "kind: Service\nmetadata: {name: frontend\n");
-  ASSERT_TRUE(eventually("the file is named", kBound, [&] { return agent.errors().contains("service.yaml"); }));
+  ASSERT_TRUE(eventually("the file is named", kBound, [&] { return agent.output().contains("service.yaml"); }));
   EXPECT_THAT(rules(), HasSubstr("from 10.96.23.17 lookup 100 proto 183"));
   write("service.yaml", kService);
   write("rule.yaml", rule_manifest(200));
