@@ -65,6 +65,7 @@ base::Result<ServiceRules::Work> ServiceRules::decide(const ClusterSeen& seen, b
   const api::Agent* agent = intent::active_agent(seen.agents.objects, options_.ns);
   auto distrusted = TRY(reports_.find_distrusted(seen, std::move(stop)));
   patience_.begin_pass(start);
+  pace_.begin_pass(start);
   auto decision = intent::decide(
       {.rules = seen.rules.objects,
        .services = seen.services.objects,
@@ -114,6 +115,7 @@ base::Result<kube::Next> ServiceRules::reconcile(std::stop_token stop) {
   base::Duration wait = work.is_left ? kTogether : kResync;
   if (due) wait = std::min<base::Duration>(wait, *due - start);
   if (const auto late = patience_.next_late()) wait = std::min<base::Duration>(wait, *late - start);
+  if (const auto untold = pace_.next_due()) wait = std::min<base::Duration>(wait, *untold - start);
   if (work.decision.look_again != meta::Time::max()) {
     wait = std::min<base::Duration>(wait, work.decision.look_again - wall_now());
   }
@@ -179,9 +181,9 @@ void ServiceRules::write_config_statuses(Work& work, const std::stop_token& stop
     const auto& before = known->value.status;
     const bool is_new = before.observed_generation != one.object.status.observed_generation ||
                         is_news(before.conditions, one.object.status.conditions);
-    if (!pace_.is_due(one.object.meta.uid, is_new, work.start)) continue;
+    if (!pace_.is_due(one.object.meta.uid, is_new)) continue;
     if (!may_write_status(work, stop)) return;
-    pace_.wrote(one.object.meta.uid, work.start);
+    pace_.wrote(one.object.meta.uid);
     const auto written = configs_.write_status(one.object, stop);
     if (!note(work, written, api::IPRuleConfig::kKind, "status", one.object.meta.name)) continue;
     for (kube::Notice& notice : notices_of(one, before)) events_.record(std::move(notice));
@@ -195,9 +197,9 @@ void ServiceRules::write_rule_statuses(Work& work, const std::stop_token& stop) 
                         before.matched_vips != one.object.status.matched_vips ||
                         before.configs != one.object.status.configs ||
                         is_news(before.conditions, one.object.status.conditions);
-    if (!pace_.is_due(one.object.meta.uid, is_new, work.start)) continue;
+    if (!pace_.is_due(one.object.meta.uid, is_new)) continue;
     if (!may_write_status(work, stop)) return;
-    pace_.wrote(one.object.meta.uid, work.start);
+    pace_.wrote(one.object.meta.uid);
     const auto answer = statuses_.update_status(resource_of<api::IPRule>(), {.ns = "", .name = one.object.meta.name},
                                                 api::encode(one.object), kube::within(options_.request_time, stop));
     const base::Status written = answer ? base::Status() : base::Status(std::unexpected(answer.error()));

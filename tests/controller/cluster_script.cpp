@@ -144,6 +144,20 @@ void ClusterScript::report_epoch(const std::string& node, std::uint64_t epoch) {
       soon()));
 }
 
+void ClusterScript::report_failure(const std::string& node, const std::string& name) {
+  must(client_->patch_status(
+      ours("nodestates"), {"", node}, kube::PatchType::merge,
+      fmt::format(R"({{"status":{{"settled":[{{"kind":"IPRuleConfig","epoch":{},"failedCount":1,"failed":[{{)"
+                  R"("uid":"{}","name":"{}","reason":"RuleAddFailed","message":"ENOBUFS"}}]}}]}}}})",
+                  newest_version(), config(name)->meta.uid, name),
+      soon()));
+}
+
+void ClusterScript::report_condition(const std::string& node, const std::string& condition) {
+  must(client_->patch_status(ours("nodestates"), {"", node}, kube::PatchType::merge,
+                             fmt::format(R"({{"status":{{"conditions":[{}]}}}})", condition), soon()));
+}
+
 void ClusterScript::report_all() {
   for (const api::NodeState& state : states()) report(state.meta.name);
 }

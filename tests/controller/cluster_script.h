@@ -38,6 +38,8 @@ class ClusterScript {
   void report(const std::string& node);
   void report_epoch(const std::string& node, std::uint64_t epoch);
   void report_all();
+  void report_failure(const std::string& node, const std::string& config);  // All is done up to now but this object.
+  void report_condition(const std::string& node, const std::string& condition);  // In its report, as JSON.
   // As an agent of the old project does it: read, add the annotation, write.
   void acknowledge_as_old_agent(const std::string& config, const std::string& node);
   void patch_config(const std::string& name, const std::string& patch);

@@ -160,6 +160,22 @@ TEST_F(ServiceRulesTest, D19_a_silent_node_is_given_up_with_an_event) {
   }));
 }
 
+// The second change comes while the first has only just been told, and nothing happens afterwards.
+TEST_F(ServiceRulesTest, L9_a_status_that_had_to_wait_is_written_without_another_change) {
+  settle_one();
+  const auto failing = [&](const std::string& nodes) {
+    return becomes("failing on " + nodes, [&] {
+      const auto found = script_.rule("blue");
+      const auto* programmed = meta::find(found.status.conditions, "Programmed");
+      return programmed != nullptr && programmed->message.contains("not on: " + nodes);
+    });
+  };
+  script_.report_failure("n1", name());
+  ASSERT_TRUE(failing("n1 (RuleAddFailed: ENOBUFS)"));
+  script_.report_failure("n2", name());
+  EXPECT_TRUE(failing("n1 (RuleAddFailed: ENOBUFS), n2 (RuleAddFailed: ENOBUFS)"));
+}
+
 TEST_F(ServiceRulesTest, E1_a_node_that_is_deleted_is_not_waited_for) {
   settle_one();
   script_.delete_service("web");
