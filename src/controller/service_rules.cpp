@@ -219,6 +219,9 @@ void ServiceRules::announce_findings(const Work& work) {
     found.insert(key);
   }
   announced_ = std::move(found);
+  for (kube::Notice& notice : report_notices_.news(work.seen.states.objects, work.seen.nodes.objects)) {
+    events_.record(std::move(notice));
+  }
 }
 
 }  // namespace controller

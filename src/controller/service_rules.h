@@ -15,6 +15,7 @@
 #include "controller/hold_down.h"
 #include "controller/own_writes.h"
 #include "controller/report_keeper.h"
+#include "controller/report_notices.h"
 #include "controller/status_pace.h"
 #include "intent/cluster/decision.h"
 #include "intent/cluster/patience.h"
@@ -102,6 +103,7 @@ class ServiceRules {
   intent::Patience patience_;
   StatusPace pace_;
   std::set<std::string> announced_;  // What Services have been told, until it is no longer true.
+  ReportNotices report_notices_;
   kube::Events events_;
   base::TimePoint last_pass_{};
 };

@@ -24,6 +24,16 @@ std::string shorten(std::string text, std::size_t most) {
   return text;
 }
 
+void put_reference(json::Object& out, std::string_view field, const ObjectReference& object) {
+  out.object(field, [&](json::Object& reference) {
+    reference.put("apiVersion", object.api_version);
+    reference.put("kind", object.kind);
+    reference.put_unless_empty("namespace", object.ns);
+    reference.put("name", object.name);
+    reference.put_unless_empty("uid", object.uid);
+  });
+}
+
 void put_series(json::Object& out, const EventJournal::Write& write) {
   out.object("series", [&](json::Object& series) {
     series.put("count", write.count);
@@ -142,14 +152,8 @@ std::string encode_event(const EventJournal::Write& write, const EventReporter& 
       metadata.put("name", write.event.name);
       metadata.put("namespace", write.event.ns);
     });
-    out.object("regarding", [&](json::Object& regarding) {
-      const ObjectReference& object = write.what.regarding;
-      regarding.put("apiVersion", object.api_version);
-      regarding.put("kind", object.kind);
-      regarding.put_unless_empty("namespace", object.ns);
-      regarding.put("name", object.name);
-      regarding.put_unless_empty("uid", object.uid);
-    });
+    put_reference(out, "regarding", write.what.regarding);
+    if (write.what.related) put_reference(out, "related", *write.what.related);
     out.put("type", write.what.type == NoticeType::normal ? "Normal" : "Warning");
     out.put("reason", write.what.reason);
     out.put("action", write.what.action);

@@ -28,6 +28,7 @@ enum class NoticeType { normal, warning };
 // Something people should know about an object.
 struct Notice {
   ObjectReference regarding;
+  std::optional<ObjectReference> related = {};  // What else it concerns: the Node where it happened.
   NoticeType type = NoticeType::normal;
   std::string reason;  // "RuleProgrammed"
   std::string action;  // What we were doing, in one word: "Reconcile".

@@ -177,5 +177,22 @@ TEST(EncodeEvent, is_what_the_api_wants) {
   EXPECT_EQ(encode_series(write), R"({"series":{"count":2,"lastObservedTime":"2026-01-31T10:00:01.000000Z"}})");
 }
 
+TEST(EncodeEvent, names_what_else_it_concerns) {
+  EventJournal journal(1);
+  Notice notice = about("a");
+  journal.add(notice, kStart, kWall);
+  json::Reader reader;
+  EXPECT_FALSE(
+      reader.parse(encode_event(journal.next(kStart).value(), {"iprule", "pod-1"})).value()["related"].exists());
+  notice.regarding.name = "b";
+  notice.related = {.api_version = "v1", .kind = "Node", .ns = "", .name = "worker-3", .uid = "node-uid"};
+  journal.add(notice, kStart, kWall);
+  const auto root = reader.parse(encode_event(journal.next(kStart).value(), {"iprule", "pod-1"})).value();
+  EXPECT_EQ(root["regarding"]["name"].string().value(), "b");
+  EXPECT_EQ(root["related"]["kind"].string().value(), "Node");
+  EXPECT_EQ(root["related"]["name"].string().value(), "worker-3");
+  EXPECT_EQ(root["related"]["uid"].string().value(), "node-uid");
+}
+
 }  // namespace
 }  // namespace kube

@@ -245,6 +245,21 @@ TEST_F(ServiceRulesTest, D6_edits_by_hand_are_repaired_with_an_event) {
   EXPECT_TRUE(becomes("made again", [&] { return name() == config; }));
 }
 
+TEST_F(ServiceRulesTest, D30_what_a_node_reports_becomes_an_event_on_its_report) {
+  settle_one();
+  script_.report_condition(
+      "n1", R"({"type":"Drifting","status":"True","reason":"RepeatedRepairs","lastTransitionTime":)"
+            R"("2026-01-31T10:00:00Z","message":"set ManageForeignRoutingPolicyRules=no in networkd.conf"})");
+  EXPECT_TRUE(becomes("the cause is told", [&] {
+    const std::string events = script_.events();
+    return events.contains("DriftRepeating") && events.contains("n1: set ManageForeignRoutingPolicyRules=no") &&
+           events.contains(R"("related":{"kind":"Node","name":"n1")");
+  }));
+  script_.report_condition("n1", R"({"type":"Drifting","status":"False","reason":"NoDrift","message":"nobody",)"
+                                 R"("lastTransitionTime":"2026-01-31T10:01:00Z"})");
+  EXPECT_TRUE(becomes("its end is told", [&] { return script_.events().contains(R"("reason":"DriftRepaired")"); }));
+}
+
 TEST_F(ServiceRulesTest, D10_one_failing_object_stops_nobody) {
   script_.put_rule("blue", R"({"cidrs":["203.0.113.0/24"],"table":120})");
   proxy_.inject({.verb = "create", .resource = "ipruleconfigs"},
