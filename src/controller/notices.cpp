@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include "api/kinds.h"
+#include "api/published_config.h"
+#include "controller/note.h"
 #include "intent/cluster/config_status.h"
+#include "intent/cluster/finding_codes.h"
 
 namespace controller {
 namespace {
@@ -14,7 +17,7 @@ using kube::NoticeType;
 constexpr std::uint32_t kMainPriority = 32766;
 
 template <typename Kind>
-kube::Notice about(const Kind& object, NoticeType type, std::string reason, std::string note) {
+kube::Notice about(const Kind& object, NoticeType type, std::string reason, const Note& note) {
   return {.regarding = {.api_version = std::string(api::kApiVersion),
                         .kind = std::string(Kind::kKind),
                         .ns = object.meta.ns,
@@ -23,10 +26,10 @@ kube::Notice about(const Kind& object, NoticeType type, std::string reason, std:
           .type = type,
           .reason = std::move(reason),
           .action = "Reconcile",
-          .note = std::move(note)};
+          .note = note.text()};
 }
 
-kube::Notice about_service(const api::Service& service, NoticeType type, std::string reason, std::string note) {
+kube::Notice about_service(const api::Service& service, NoticeType type, std::string reason, const Note& note) {
   return {.regarding = {.api_version = "v1",
                         .kind = "Service",
                         .ns = service.meta.ns,
@@ -35,7 +38,7 @@ kube::Notice about_service(const api::Service& service, NoticeType type, std::st
           .type = type,
           .reason = std::move(reason),
           .action = "Reconcile",
-          .note = std::move(note)};
+          .note = note.text()};
 }
 
 // The condition, where it says something else than before.
@@ -48,42 +51,67 @@ const meta::Condition* news(const std::vector<meta::Condition>& before, const st
   return is_same ? nullptr : now;
 }
 
-std::string_view reason_of(intent::ServiceFinding::Reason reason) {
+struct FindingWords {
+  std::string_view reason;
+  std::string_view code;
+};
+
+FindingWords words_of(intent::ServiceFinding::Reason reason) {
   using Reason = intent::ServiceFinding::Reason;
   switch (reason) {
     case Reason::no_cluster_ip:
-      return "NoClusterIP";
+      return {.reason = "NoClusterIP", .code = "IPR0204"};
     case Reason::hostname_only_ingress:
-      return "HostnameOnlyIngress";
+      return {.reason = "HostnameOnlyIngress", .code = "IPR0203"};
     case Reason::family_mismatch:
-      return "FamilyMismatch";
+      return {.reason = "FamilyMismatch", .code = "IPR0204"};
     case Reason::priority_conflict:
-      return "PriorityConflict";
+      return {.reason = "PriorityConflict", .code = "IPR0101"};
     case Reason::proxied_address:
-      return "ProxiedAddress";
+      return {.reason = "ProxiedAddress", .code = "IPR0206"};
   }
-  return "ProxiedAddress";
+  return {.reason = "ProxiedAddress", .code = "IPR0206"};
+}
+
+// A rule that some node could not add: the node that comes first is the one it is related to.
+kube::Notice add_failed(const api::IPRuleConfig& config, const meta::Condition& applied) {
+  const auto& nodes = config.status.nodes;
+  const std::string_view first = nodes.empty() ? "" : std::string_view(nodes.front().node);
+  Note note{.said = applied.message,
+            .next = fmt::format("it is tried again by itself; kubectl get nodestate {} -o yaml has the kernel's words",
+                                first.empty() ? "NODE" : first),
+            .code = std::string(nodes.empty() ? "" : intent::finding_code(nodes.front().reason)),
+            .epoch = api::epoch(config)};
+  auto out = about(config, NoticeType::warning, "RuleAddFailed", note);
+  if (!first.empty()) {
+    out.related = {.api_version = "v1", .kind = "Node", .ns = "", .name = std::string(first), .uid = ""};
+  }
+  return out;
 }
 
 }  // namespace
 
 std::optional<kube::Notice> notice_of(const intent::Write& write, const std::vector<std::string>& missing) {
   if (write.step == Step::withdraw) {
-    return about(write.object, NoticeType::normal, "MarkedAbsent",
-                 fmt::format("no Service and IPRule ask for {} any more: nodes remove the rule, and this object goes "
-                             "when the last one has; kubectl get nodestates shows how far they are",
-                             write.object.spec.service_ip));
+    return about(
+        write.object, NoticeType::normal, "MarkedAbsent",
+        {.said = fmt::format("no Service and IPRule ask for {} any more: nodes remove the rule, and this object "
+                             "goes when the last one has",
+                             write.object.spec.service_ip),
+         .next = "kubectl get nodestates shows how far they are"});
   }
   if (write.step == Step::remove && !missing.empty()) {
     return about(
         write.object, NoticeType::warning, "CleanupTimeout",
-        fmt::format("not waited for any longer: {}. What they still hold goes when their agent starts; look at "
-                    "the agent's pod there, or delete the Node if it is gone for good",
-                    intent::some_of(missing)));
+        {.said = fmt::format("not waited for any longer: {}. What they still hold goes when their agent starts",
+                             intent::some_of(missing, intent::kMostMissing)),
+         .next = "look at the agent's pod there, or delete the Node if it is gone for good",
+         .epoch = api::epoch(write.object)});
   }
   if (write.is_drift) {
     return about(write.object, NoticeType::normal, "DriftRepaired",
-                 "changed by hand, and put back: the controller makes this object; change the IPRule that owns it");
+                 {.said = "changed by hand, and put back: the controller makes this object",
+                  .next = "change the IPRule that owns it"});
   }
   return std::nullopt;
 }
@@ -92,12 +120,11 @@ std::vector<kube::Notice> notices_of(const intent::ConfigStatusWrite& write, con
   std::vector<kube::Notice> out;
   const auto& after = write.object.status.conditions;
   const auto* applied = news(before.conditions, after, "Applied");
-  if (applied != nullptr && applied->reason == "NodesFailing") {
-    out.push_back(about(write.object, NoticeType::warning, "RuleAddFailed", applied->message));
-  }
+  if (applied != nullptr && applied->reason == "NodesFailing") out.push_back(add_failed(write.object, *applied));
   const auto* cleaned = news(before.conditions, after, "CleanedUp");
   if (cleaned != nullptr && cleaned->reason == "NodesFailing") {
-    out.push_back(about(write.object, NoticeType::warning, "RuleDeleteFailed", cleaned->message));
+    out.push_back(about(write.object, NoticeType::warning, "RuleDeleteFailed",
+                        {.said = cleaned->message, .epoch = api::epoch(write.object)}));
   }
   if (write.wanted == nullptr) return out;
   const intent::Tuple& tuple = write.wanted->tuple;
@@ -105,10 +132,13 @@ std::vector<kube::Notice> notices_of(const intent::ConfigStatusWrite& write, con
   for (const api::Service* service : write.wanted->services) {
     out.push_back(about_service(
         *service, NoticeType::normal, "RuleProgrammed",
-        fmt::format("replies with source {} ({}) go to {} at priority {}, {} (IPRule {}); iprulectl explain shows a "
-                    "packet's way",
-                    tuple.source.text(), api::text(tuple.mode), target, tuple.priority,
-                    applied != nullptr ? applied->message : "in force", write.wanted->owners.front()->meta.name)));
+        {.said =
+             fmt::format("replies with source {} ({}) go to {} at priority {}, {} (IPRule {})", tuple.source.text(),
+                         api::text(tuple.mode), target, tuple.priority,
+                         applied != nullptr ? applied->message : "in force", write.wanted->owners.front()->meta.name),
+         .next = fmt::format("iprulectl explain svc/{} -n {} shows the way of its replies", service->meta.name,
+                             service->meta.ns),
+         .epoch = api::epoch(write.object)}));
   }
   return out;
 }
@@ -122,37 +152,46 @@ std::vector<kube::Notice> notices_of(const intent::RuleStatusWrite& write, std::
   const auto* accepted = meta::find(after, "Accepted");
   if (accepted != nullptr && accepted->reason != "Valid" &&
       (is_new_spec || news(before.conditions, after, "Accepted") != nullptr)) {
-    out.push_back(about(rule, NoticeType::warning, "InvalidSpec", accepted->message));
+    out.push_back(about(rule, NoticeType::warning, "InvalidSpec",
+                        {.said = accepted->message,
+                         .next = fmt::format("correct it: kubectl edit iprule {}", rule.meta.name),
+                         .code = std::string(intent::finding_code(accepted->reason))}));
   }
   if (const auto* programmed = news(before.conditions, after, "Programmed");
       programmed != nullptr && programmed->reason == "NoMatch" && accepted != nullptr &&
       accepted->status == meta::Truth::yes) {
-    out.push_back(about(rule, NoticeType::normal, "NoMatch", programmed->message));
+    out.push_back(about(rule, NoticeType::normal, "NoMatch", {.said = programmed->message}));
   }
   if (const auto* effect = news(before.conditions, after, "Effective");
       effect != nullptr && effect->reason == "SourceNeverSeen") {
-    out.push_back(about(rule, NoticeType::warning, "SourceModeHint", effect->message));
+    out.push_back(about(rule, NoticeType::warning, "SourceModeHint",
+                        {.said = effect->message,
+                         .next = "iprulectl doctor shows what each node's data path lets through",
+                         .code = std::string(intent::finding_code(effect->reason))}));
   }
   if (!is_new_spec) return out;
   const std::uint32_t priority =
       intent::effective_priority(rule.spec.priority, !rule.spec.vrf.empty(), default_priority);
   if (priority >= kMainPriority) {
-    out.push_back(about(rule, NoticeType::warning, "PriorityAfterMain",
-                        fmt::format("priority {} comes after the main table, so its default route answers first; set "
-                                    "spec.priority to 32765 or less",
-                                    priority)));
+    out.push_back(about(
+        rule, NoticeType::warning, "PriorityAfterMain",
+        {.said = fmt::format("priority {} comes after the main table, so its default route answers first", priority),
+         .next = "set spec.priority to 32765 or less",
+         .code = std::string(intent::finding_code("PriorityAfterMain"))}));
   }
   if (rule.spec.table >= 253 && rule.spec.table <= 255) {
     out.push_back(
         about(rule, NoticeType::warning, "ReservedTable",
-              fmt::format("table {} is one of the kernel's own (default, main, local); use a table of its own",
-                          rule.spec.table)));
+              {.said = fmt::format("table {} is one of the kernel's own (default, main, local)", rule.spec.table),
+               .next = "use a table of its own"}));
   }
   return out;
 }
 
 kube::Notice notice_of(const intent::ServiceFinding& finding) {
-  return about_service(*finding.service, NoticeType::warning, std::string(reason_of(finding.reason)), finding.message);
+  const FindingWords words = words_of(finding.reason);
+  return about_service(*finding.service, NoticeType::warning, std::string(words.reason),
+                       {.said = finding.message, .code = std::string(words.code)});
 }
 
 }  // namespace controller

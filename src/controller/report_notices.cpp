@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "api/kinds.h"
+#include "controller/note.h"
 #include "intent/cluster/acknowledgement.h"
 #include "meta/condition.h"
 
@@ -20,36 +21,26 @@ struct Trouble {
   std::string_view condition;
   std::string_view reason;  // Of the Event.
   std::string_view next;    // What to do, after the agent's own words.
+  std::string_view code;
 };
 constexpr std::string_view kDrifting = "Drifting";
 constexpr std::array<Trouble, 3> kTroubles = {{
     {.condition = kDrifting,
      .reason = "DriftRepeating",
-     .next = "iprulectl explain IPR0314 tells how to find out who it is (IPR0314)"},
+     .next = "iprulectl explain IPR0314 tells how to find out who it is",
+     .code = "IPR0314"},
     {.condition = "Clashing",
      .reason = "JobsClash",
-     .next = "iprulectl explain IPR0105 tells what decides then (IPR0105)"},
+     .next = "iprulectl explain IPR0105 tells which of the two decides",
+     .code = "IPR0105"},
     {.condition = "ForeignRules",
      .reason = "DriftForeign",
-     .next = "To leave a rule alone, narrow spec.foreignRules of the Agent"},
+     .next = "to leave a rule alone, narrow spec.foreignRules of the Agent",
+     .code = ""},
 }};
 
-constexpr std::size_t kMostSaid = 760;  // Of an Event's 1024 bytes: the next step and the epoch must still fit.
-
-// An agent's words end where a character does, and as a sentence.
-std::string sentence(std::string text) {
-  if (text.size() > kMostSaid) {
-    std::size_t end = kMostSaid;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-    text.resize(end);
-    text += "...";
-  }
-  if (!text.ends_with('.')) text += '.';
-  return text;
-}
-
 kube::Notice about(const api::NodeState& report, const api::Node* node, NoticeType type, std::string_view reason,
-                   std::string_view note) {
+                   Note note) {
   kube::Notice out{.regarding = {.api_version = std::string(api::kApiVersion),
                                  .kind = std::string(api::NodeState::kKind),
                                  .ns = {},
@@ -64,7 +55,9 @@ kube::Notice about(const api::NodeState& report, const api::Node* node, NoticeTy
                    .reason = std::string(reason),
                    .action = "Report",
                    .note = {}};
-  out.note = fmt::format("{}: {}, epoch {}", report.meta.name, note, intent::stated_epoch(report));
+  note.said = fmt::format("{}: {}", report.meta.name, note.said);
+  note.epoch = intent::stated_epoch(report);
+  out.note = note.text();
   return out;
 }
 
@@ -76,10 +69,10 @@ std::vector<kube::Notice> ReportNotices::news(std::span<const api::NodeState* co
   std::map<std::string, Told> told;
   for (const api::NodeState* report : reports) {
     const auto known = told_.find(report->meta.uid);
-    const auto tell = [&](NoticeType type, std::string_view reason, std::string_view note) {
+    const auto tell = [&](NoticeType type, std::string_view reason, Note note) {
       const auto name_of = [](const api::Node* one) -> std::string_view { return one->meta.name; };
       const auto node = std::ranges::find(nodes, report->meta.name, name_of);
-      out.push_back(about(*report, node != nodes.end() ? *node : nullptr, type, reason, note));
+      out.push_back(about(*report, node != nodes.end() ? *node : nullptr, type, reason, std::move(note)));
     };
     for (const Trouble& trouble : kTroubles) {
       const auto* condition = meta::find(report->status.conditions, trouble.condition);
@@ -87,13 +80,14 @@ std::vector<kube::Notice> ReportNotices::news(std::span<const api::NodeState* co
       if (condition != nullptr && condition->status == meta::Truth::yes) {
         const bool is_same = was_there && known->second.at(trouble.condition) == condition->message;
         if (!is_same) {
-          tell(NoticeType::warning, trouble.reason, fmt::format("{} {}", sentence(condition->message), trouble.next));
+          tell(NoticeType::warning, trouble.reason,
+               {.said = condition->message, .next = std::string(trouble.next), .code = std::string(trouble.code)});
         }
         told[report->meta.uid][trouble.condition] = condition->message;
       } else if (was_there && trouble.condition == kDrifting) {
         tell(NoticeType::normal, "DriftRepaired",
-             "our rules are as published and nobody has changed them again for a minute; nothing is left to do, "
-             "iprulectl drift tells if it comes back");
+             {.said = "our rules are as published, and nobody has changed them again for a minute",
+              .next = "nothing is left to do; iprulectl drift tells if it comes back"});
       }
     }
   }

@@ -12,7 +12,6 @@ namespace {
 using Status = api::IPRuleConfig::Status;
 using Stage = Spread::Stage;
 
-constexpr std::size_t kMostNamed = 10;
 constexpr const char* kApplied = "Applied";
 constexpr const char* kCleanedUp = "CleanedUp";
 
@@ -91,8 +90,8 @@ void drop(std::vector<meta::Condition>& conditions, std::string_view type) {
 
 }  // namespace
 
-std::string some_of(const std::vector<std::string>& names) {
-  const auto named = std::span(names).first(std::min(names.size(), kMostNamed));
+std::string some_of(const std::vector<std::string>& names, std::size_t most) {
+  const auto named = std::span(names).first(std::min(names.size(), most));
   std::string out = fmt::format("{}", fmt::join(named, ", "));
   if (names.size() > named.size()) out += fmt::format(" and {} more", names.size() - named.size());
   return out;
@@ -157,7 +156,7 @@ std::optional<Status> withdrawn_status(const api::IPRuleConfig& config, const No
              .last_transition = {},
              .reason = failing.empty() ? "WaitingForNodes" : "NodesFailing",
              .message = fmt::format("{}/{} nodes have let go; waiting for: {}{}{}. Look at the agents there",
-                                    all - missing.size(), all, some_of(missing),
+                                    all - missing.size(), all, some_of(missing, kMostMissing),
                                     failing.empty() ? "" : "; failed on: ", some_of(failing))},
             now);
   drop(out.conditions, kApplied);

@@ -46,6 +46,8 @@ std::optional<api::IPRuleConfig::Status> withdrawn_status(const api::IPRuleConfi
 api::IPRuleConfig::Status with_epoch(const api::IPRuleConfig& config);
 
 // "a, b, c and 7 more"
-std::string some_of(const std::vector<std::string>& names);
+constexpr std::size_t kMostNamed = 3;
+constexpr std::size_t kMostMissing = 10;  // Of the nodes that something waits for: nobody else has their names.
+std::string some_of(const std::vector<std::string>& names, std::size_t most = kMostNamed);
 
 }  // namespace intent

@@ -112,7 +112,8 @@ class Pass {
     if (!service.is_load_balancer) return;
     if (service.vips.empty() && service.hostnames > 0) {
       find(service, ServiceFinding::Reason::hostname_only_ingress,
-           "the load balancer gave a host name and no address, so no rule can be made from it");
+           "the load balancer gave a host name and no address, so no rule can be made from it; use one that "
+           "publishes addresses in status.loadBalancer.ingress[].ip");
     }
     std::vector<std::uint32_t> matched;  // Rules that contain any address of this Service.
     for (const net::Address& vip : service.vips) match(service, vip, matched);
@@ -153,7 +154,7 @@ class Pass {
         find(
             service, ServiceFinding::Reason::proxied_address,
             fmt::format("{} has ipMode Proxy: connections reach the nodes under another address, so its replies cannot "
-                        "be told apart",
+                        "be told apart; use a load balancer with ipMode VIP, or the source mode Endpoints",
                         vip.text()));
         return;
       case SourceMode::endpoints:

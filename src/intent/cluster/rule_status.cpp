@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "intent/cluster/effect.h"
+#include "intent/cluster/finding_codes.h"
 
 namespace intent {
 namespace {
@@ -64,25 +65,29 @@ std::string no_match(const RuleOutcome& outcome, const ServiceCensus& census) {
   if (const auto vip = nearest(census.vips, outcome.acceptance.prefixes)) {
     out += fmt::format(", nearest {}", vip->text());
   }
-  return out;
+  return out + "; compare spec.cidrs with the addresses in: kubectl get services -A (IPR0402)";
 }
 
 meta::Condition programmed(const RuleOutcome& outcome, const RuleSpread& spread, const ServiceCensus& census) {
   meta::Condition out{.type = "Programmed", .status = Truth::no};
   if (spread.configs == 0 && !spread.cleaning.empty()) {
     out.reason = "CleaningUp";
-    out.message = fmt::format("nodes are removing what is no longer wanted: {}", some_of(spread.cleaning));
+    out.message = fmt::format(
+        "nodes are removing what is no longer wanted: {}; their condition CleanedUp names who is "
+        "waited for",
+        some_of(spread.cleaning));
   } else if (!outcome.acceptance.accepted()) {
     out.reason = "NoMatch";
     out.message = "not accepted, so nothing is published; see the condition Accepted";
   } else if (spread.configs == 0 && !outcome.conflicts.empty()) {
     out.reason = "NoMatch";
-    out.message = "every match gave way to another IPRule; see the condition Conflicted";
+    out.message = "every match gave way to another IPRule; see the condition Conflicted (IPR0101)";
   } else if (spread.configs == 0 && outcome.matched_vips + outcome.shadowed_vips > 0) {
     out.reason = "NoMatch";
     out.message = outcome.matched_vips > 0
                       ? "addresses match, but no source can be steered by them; see the Events of the Services"
-                      : "more specific IPRules steer every address in the prefixes";
+                      : "more specific IPRules steer every address in the prefixes; to steer one by this, give it the "
+                        "longer prefix (IPR0102)";
   } else if (spread.configs == 0) {
     out.reason = "NoMatch";
     out.message = no_match(outcome, census);
@@ -197,6 +202,7 @@ api::IPRule::Status rule_status(const RuleOutcome& outcome, const RuleSpread& sp
 
   const auto set = [&](meta::Condition condition) {
     condition.observed_generation = rule.meta.generation;
+    condition.message = with_code(std::move(condition.message), finding_code(condition.reason));
     meta::set(out.conditions, std::move(condition), now);
   };
   const auto drop = [&](std::string_view type) {
