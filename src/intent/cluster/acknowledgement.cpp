@@ -56,7 +56,10 @@ const api::NodeState::Failed* failure_of(const Holder& holder, const api::IPRule
   return found != failed.end() ? &*found : nullptr;
 }
 
-NodeReports::NodeReports(const AgentPlaces& places) : unseen_(places.unseen.begin(), places.unseen.end()) {
+NodeReports::NodeReports(const AgentPlaces& places, std::span<const api::Node* const> bare)
+    : nodes_(places.nodes.begin(), places.nodes.end()),
+      bare_(bare.begin(), bare.end()),
+      unseen_(places.unseen.begin(), places.unseen.end()) {
   std::map<std::string_view, Holder> by_name;
   std::map<std::string_view, const api::Node*> nodes;
   for (const api::Node* node : places.nodes) nodes[node->meta.name] = node;
@@ -80,6 +83,12 @@ NodeReports::NodeReports(const AgentPlaces& places) : unseen_(places.unseen.begi
     if (holder.is_asked) present_floor_ = std::min(present_floor_, holder.is_since_last_start ? holder.reach : 0);
     if (holder.reach > 0) {
       for (const auto& failed : settled_configs(*holder.state)->failed) ++failed_[failed.uid];
+    }
+    if (holder.is_asked && holder.reach > 0) {
+      for (const auto& empty : holder.state->status.empty_tables) {
+        const net::Family family = empty.family == api::IPFamily::v4 ? net::Family::v4 : net::Family::v6;
+        empty_tables_[{empty.table, family}].push_back(holders_.size());
+      }
     }
     holders_.push_back(holder);
   }
@@ -121,15 +130,35 @@ std::vector<const Holder*> NodeReports::not_applied(const api::IPRuleConfig& pre
   return out;
 }
 
-NodeReports::Audience NodeReports::audience(const meta::Labels& selector) const {
+const NodeReports::Audience& NodeReports::audience(const meta::Labels& selector) const {
   const auto [at, is_new] = audiences_.try_emplace(selector);
-  if (!is_new) return at->second;
+  Audience& out = at->second;
+  if (!is_new) return out;
+  for (const api::Node* node : nodes_) out.picked += selector.matches(node->meta.labels) ? 1U : 0U;
   for (const Holder& holder : holders_) {
     if (holder.node == nullptr || !selector.matches(holder.node->meta.labels)) continue;
-    if (holder.is_asked) ++at->second.asked;
-    if (holder.runs_old_agent()) ++at->second.old;
+    if (holder.is_asked) ++out.asked;
+    if (holder.runs_old_agent()) ++out.old;
   }
-  return at->second;
+  for (const api::Node* node : bare_) {
+    if (selector.matches(node->meta.labels)) out.bare.push_back(node->meta.name);
+  }
+  std::ranges::sort(out.bare);
+  return out;
+}
+
+std::vector<const Holder*> NodeReports::without_routes(const api::IPRuleConfig& present) const {
+  std::vector<const Holder*> out;
+  if (empty_tables_.empty()) return out;
+  const auto source = net::Address::parse(present.spec.service_ip);
+  if (!source) return out;
+  const auto found = empty_tables_.find({present.spec.table, source->family()});
+  if (found == empty_tables_.end()) return out;
+  for (const std::size_t position : found->second) {
+    const Holder& holder = holders_[position];
+    if (present.spec.node_selector.matches(holder.node->meta.labels)) out.push_back(&holder);
+  }
+  return out;
 }
 
 meta::Time AwaitNodes::waits_until(const api::IPRuleConfig& withdrawn) const {

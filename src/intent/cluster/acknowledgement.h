@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "api/iprule_config.h"
@@ -14,6 +15,7 @@
 #include "intent/cluster/changes.h"
 #include "intent/cluster/node_states.h"
 #include "meta/time.h"
+#include "net/address.h"
 
 namespace intent {
 
@@ -56,7 +58,8 @@ const api::NodeState::Failed* failure_of(const Holder& holder, const api::IPRule
 // not, until its report is removed.
 class NodeReports {
  public:
-  explicit NodeReports(const AgentPlaces& places);
+  // `bare`: nodes on which an agent should run, and none does.
+  explicit NodeReports(const AgentPlaces& places, std::span<const api::Node* const> bare = {});
 
   // A withdrawn object: no node holds it any more, as far as nodes have said.
   bool is_clean(const api::IPRuleConfig& withdrawn) const { return missing(withdrawn).empty(); }
@@ -67,12 +70,17 @@ class NodeReports {
   // they hold it. Agents of the old project state nothing and are left out.
   std::vector<const Holder*> not_applied(const api::IPRuleConfig& present) const;
 
-  // The nodes a selector picks that run an agent: those that are asked, and those that could not answer.
+  // The nodes a selector picks.
   struct Audience {
-    std::size_t asked = 0;
-    std::size_t old = 0;  // With an agent of the old project.
+    std::size_t picked = 0;
+    std::size_t asked = 0;          // They run an agent, and it answers.
+    std::size_t old = 0;            // With an agent of the old project, which could not.
+    std::vector<std::string> bare;  // By name: an agent should run there, and none does.
   };
-  Audience audience(const meta::Labels& selector) const;
+  const Audience& audience(const meta::Labels& selector) const;
+
+  // Of the nodes that are asked and that the object selects, those where its table has no route of its family.
+  std::vector<const Holder*> without_routes(const api::IPRuleConfig& present) const;
 
   const std::vector<Holder>& holders() const { return holders_; }  // By name.
 
@@ -82,10 +90,13 @@ class NodeReports {
   bool is_past(const api::IPRuleConfig& config, std::uint64_t wanted, const Holder& holder) const;
 
   std::vector<Holder> holders_;
+  std::vector<const api::Node*> nodes_;
+  std::vector<const api::Node*> bare_;
   std::vector<std::string> unseen_;
   std::uint64_t floor_ = 0;          // Up to here every holder's report goes.
   std::uint64_t present_floor_ = 0;  // The same for agents that run and report, since the node's last start.
   std::unordered_map<std::string_view, int> failed_;  // Objects that some report lists as failed.
+  std::map<std::pair<std::uint32_t, net::Family>, std::vector<std::size_t>> empty_tables_;  // To positions of holders.
   mutable std::map<meta::Labels, Audience> audiences_;
 };
 

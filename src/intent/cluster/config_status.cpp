@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "api/published_config.h"
+#include "intent/cluster/finding_codes.h"
 
 namespace intent {
 namespace {
@@ -14,6 +15,7 @@ using Stage = Spread::Stage;
 
 constexpr const char* kApplied = "Applied";
 constexpr const char* kCleanedUp = "CleanedUp";
+constexpr const char* kEmptyTable = "EmptyTable";
 
 std::string key_of(const api::IPRuleConfig& config) {
   return fmt::format("{}/{}", config.meta.uid, config.meta.generation);
@@ -37,14 +39,31 @@ std::string describe(const std::vector<Shortfall>& missing) {
   return some_of(texts);
 }
 
-meta::Condition applied(const Spread& spread) {
+std::string count_nodes(const Spread& spread) {
+  const std::size_t held = spread.asked - std::min(spread.missing.size(), spread.asked);
+  const std::size_t all = spread.asked + spread.bare.size();
+  return held == all ? fmt::format("{} node{}", all, all == 1 ? "" : "s") : fmt::format("{}/{} nodes", held, all);
+}
+
+std::string without_route(const std::vector<Shortfall>& nodes) {
+  if (nodes.empty()) return "";
+  std::vector<std::string> names;
+  for (const Shortfall& one : nodes) names.push_back(one.node);
+  return with_code(fmt::format("; no route on: {}", some_of(names)), finding_code(kEmptyTable));
+}
+
+meta::Condition applied(const api::IPRuleConfig& config, const Spread& spread) {
   meta::Condition out{.type = kApplied};
-  const std::size_t missing = spread.missing.size();
   switch (spread.stage) {
     case Stage::applied:
       out.status = meta::Truth::yes;
       out.reason = "AllNodes";
-      out.message = fmt::format("in force on {} node{}", spread.asked, spread.asked == 1 ? "" : "s");
+      out.message = "in force on " + count_nodes(spread);
+      break;
+    case Stage::no_node:
+      out.status = meta::Truth::no;
+      out.reason = "NoMatchingNodes";
+      out.message = no_node_text(config.spec.node_selector);
       break;
     case Stage::no_agent:
       out.status = meta::Truth::no;
@@ -62,17 +81,21 @@ meta::Condition applied(const Spread& spread) {
           std::ranges::all_of(spread.missing, [](const Shortfall& one) { return one.reason == "AgentNotReady"; })
               ? "AgentNotReady"
               : "NodesFailing";
-      out.message = fmt::format("{}/{} nodes; not on: {}", spread.asked - std::min(missing, spread.asked), spread.asked,
-                                describe(spread.missing));
+      out.message = fmt::format("{}; not on: {}", count_nodes(spread), describe(spread.missing));
       break;
   }
+  out.message += without_route(spread.no_route) + without_agent(spread.bare);
   return out;
 }
 
-// What failed, by node, with the time since when.
+// What failed, by node, with the time since when; then where it is in force and of no use.
 std::vector<api::IPRuleConfig::NodeFailure> failures(const Status& before, const Spread& spread, meta::Time now) {
   std::vector<api::IPRuleConfig::NodeFailure> out;
-  for (const Shortfall& one : spread.missing) {
+  std::vector<Shortfall> all = spread.missing;
+  for (const Shortfall& one : spread.no_route) {
+    if (std::ranges::find(spread.missing, one.node, &Shortfall::node) == spread.missing.end()) all.push_back(one);
+  }
+  for (const Shortfall& one : all) {
     if (out.size() == api::NodeState::kMaxFailed) break;
     const auto known = std::ranges::find(before.nodes, one.node, &api::IPRuleConfig::NodeFailure::node);
     const bool is_known = known != before.nodes.end() && known->reason == one.reason;
@@ -90,11 +113,23 @@ void drop(std::vector<meta::Condition>& conditions, std::string_view type) {
 
 }  // namespace
 
-std::string some_of(const std::vector<std::string>& names, std::size_t most) {
-  const auto named = std::span(names).first(std::min(names.size(), most));
+std::string some_of(std::span<const std::string> names, std::size_t most) {
+  const auto named = names.first(std::min(names.size(), most));
   std::string out = fmt::format("{}", fmt::join(named, ", "));
   if (names.size() > named.size()) out += fmt::format(" and {} more", names.size() - named.size());
   return out;
+}
+
+std::string no_node_text(const meta::Labels& selector) {
+  return with_code(
+      fmt::format("no node has the labels {}; label nodes, or change spec.nodeSelector of the IPRule", selector.text()),
+      finding_code("NoMatchingNodes"));
+}
+
+std::string without_agent(std::span<const std::string> bare) {
+  if (bare.empty()) return "";
+  return fmt::format("; no agent on: {} (kubectl describe daemonset iprule-agent tells why, or their taints do)",
+                     some_of(bare));
 }
 
 Status with_epoch(const api::IPRuleConfig& config) {
@@ -105,11 +140,16 @@ Status with_epoch(const api::IPRuleConfig& config) {
 }
 
 Spread spread_of(const api::IPRuleConfig& present, const NodeReports& reports, Patience& patience) {
-  const NodeReports::Audience audience = reports.audience(present.spec.node_selector);
-  Spread out{.asked = audience.asked};
+  const NodeReports::Audience& audience = reports.audience(present.spec.node_selector);
+  Spread out{.asked = audience.asked, .bare = audience.bare};
   if (audience.asked == 0) {
-    out.stage = audience.old > 0 ? Stage::unreported : Stage::no_agent;
+    out.stage = audience.old > 0 ? Stage::unreported : audience.picked > 0 ? Stage::no_agent : Stage::no_node;
     return out;
+  }
+  for (const Holder* holder : reports.without_routes(present)) {
+    out.no_route.push_back({.node = std::string(holder->name),
+                            .reason = kEmptyTable,
+                            .message = fmt::format("table {} has no route there", present.spec.table)});
   }
   bool is_late = false;
   for (const Holder* holder : reports.not_applied(present)) {
@@ -128,7 +168,7 @@ Spread spread_of(const api::IPRuleConfig& present, const NodeReports& reports, P
 std::optional<Status> present_status(const api::IPRuleConfig& config, const Spread& spread, meta::Time now) {
   if (spread.stage == Stage::under_way) return std::nullopt;
   Status out = with_epoch(config);
-  meta::Condition condition = applied(spread);
+  meta::Condition condition = applied(config, spread);
   condition.observed_generation = config.meta.generation;
   meta::set(out.conditions, std::move(condition), now);
   drop(out.conditions, kCleanedUp);

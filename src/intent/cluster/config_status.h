@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace intent {
 // Why a node that should hold an object has not said that it does.
 struct Shortfall {
   std::string node;
-  std::string reason;   // The agent's own word, or AgentNotReady, or NoReport.
+  std::string reason;   // The agent's own word, or AgentNotReady, NoReport, or EmptyTable.
   std::string message;  // For people.
 };
 
@@ -24,12 +25,15 @@ struct Spread {
     applied,     // Every node that is asked holds it.
     under_way,   // Not yet, and it is too early to worry.
     failing,     // Some node does not, and has said why or been silent for too long.
-    no_agent,    // There is no node that could.
+    no_node,     // It selects none.
+    no_agent,    // It selects some, and none of them could.
     unreported,  // Only agents of the old project could, and they do not tell.
   };
   Stage stage = Stage::under_way;
   std::size_t asked = 0;  // Nodes.
   std::vector<Shortfall> missing;
+  std::vector<Shortfall> no_route;    // They hold it, and their table has no route: lookups fall through.
+  std::span<const std::string> bare;  // An agent should run there, and none does. The reports' own.
 };
 
 Spread spread_of(const api::IPRuleConfig& present, const NodeReports& reports, Patience& patience);
@@ -45,9 +49,15 @@ std::optional<api::IPRuleConfig::Status> withdrawn_status(const api::IPRuleConfi
 // The status as it is, with the epoch of the present generation.
 api::IPRuleConfig::Status with_epoch(const api::IPRuleConfig& config);
 
+// What to say of something that is for no node.
+std::string no_node_text(const meta::Labels& selector);
+
+// "; no agent on: a, b", with where to look; nothing where there is an agent everywhere.
+std::string without_agent(std::span<const std::string> bare);
+
 // "a, b, c and 7 more"
 constexpr std::size_t kMostNamed = 3;
 constexpr std::size_t kMostMissing = 10;  // Of the nodes that something waits for: nobody else has their names.
-std::string some_of(const std::vector<std::string>& names, std::size_t most = kMostNamed);
+std::string some_of(std::span<const std::string> names, std::size_t most = kMostNamed);
 
 }  // namespace intent

@@ -26,6 +26,19 @@ bool is_withdrawn(const IPRuleConfig& config) {
   return config.is_managed() && config.spec.state == ConfigState::absent;
 }
 
+// The nodes that the Agent selects, whose agents we can all see, and where none has been for a while.
+std::vector<const api::Node*> bare_nodes(const ClusterNow& cluster, Patience& patience) {
+  std::vector<const api::Node*> out;
+  if (cluster.agent == nullptr || !cluster.places.unseen.empty()) return out;
+  std::unordered_set<std::string_view> running;
+  for (const api::Pod* pod : cluster.places.pods) running.insert(pod->node_name);
+  for (const api::Node* node : cluster.places.nodes) {
+    if (running.contains(node->meta.name) || !cluster.agent->spec.node_selector.matches(node->meta.labels)) continue;
+    if (patience.is_late("agent on " + node->meta.name)) out.push_back(node);
+  }
+  return out;
+}
+
 class Pass {
  public:
   Pass(const ClusterNow& cluster, Patience& patience)
@@ -33,7 +46,7 @@ class Pass {
         patience_(patience),
         settings_(cluster.agent != nullptr ? cluster.agent->spec : api::Agent::Spec()),
         priority_(api::default_priority(settings_)),
-        reports_(cluster.places),
+        reports_(cluster.places, bare_nodes(cluster, patience)),
         removal_(reports_, cluster.now, std::chrono::ceil<std::chrono::seconds>(api::absent_timeout(settings_))) {}
 
   Decision run() {
@@ -130,7 +143,8 @@ class Pass {
 
   void decide_rule_statuses() {
     note_leftovers();
-    const ServiceCensus census = ServiceCensus::of(cluster_.services);
+    const ServiceCensus census = ServiceCensus::of(cluster_.services, cluster_.now);
+    out_.look_again = std::min(out_.look_again, census.next_pending);
     for (const RuleOutcome& outcome : out_.desired.rules) {
       const RuleSpread& spread = spreads_[outcome.rule];
       // One write when it is done instead of two; but not for ever.

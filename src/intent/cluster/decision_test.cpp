@@ -30,6 +30,10 @@ class DecisionTest : public testing::Test {
   std::string config_condition(std::string_view type) {
     return SmallCluster::describe(meta::find(config().status.conditions, type));
   }
+  std::string config_message(std::string_view type) {
+    const auto* found = meta::find(config().status.conditions, type);
+    return found != nullptr ? found->message : "";
+  }
   static bool is_quiet(const Decision& decision) {
     return decision.states.empty() && decision.configs.empty() && decision.config_statuses.empty() &&
            decision.rule_statuses.empty();
@@ -234,7 +238,7 @@ TEST_F(DecisionTest, a_rule_that_matches_nothing_names_the_nearest_address) {
   cluster_.pass();
   EXPECT_EQ(cluster_.message("far", "Programmed"),
             "no load balancer address lies in the prefixes: 2 LoadBalancer Services, 1 address, 1 without an address "
-            "yet, nearest 203.0.113.5");
+            "yet, nearest 203.0.113.5; compare spec.cidrs with the addresses in: kubectl get services -A (IPR0402)");
 }
 
 TEST_F(DecisionTest, S16_nothing_is_withdrawn_while_something_cannot_be_read) {
@@ -307,6 +311,65 @@ TEST_F(DecisionTest, a_transition_keeps_its_time_until_the_status_changes) {
   const auto after = *meta::find(cluster_.status("blue").conditions, "Programmed");
   EXPECT_NE(after.message, before.message);
   EXPECT_EQ(after.last_transition, before.last_transition);
+}
+
+TEST_F(DecisionTest, a_table_without_routes_is_named_on_the_object_which_stays_in_force) {
+  cluster_.pass();
+  cluster_.server.states.at("n2").status.empty_tables = {{.table = 120, .family = api::IPFamily::v6},
+                                                         {.table = 121, .family = api::IPFamily::v4}};
+  cluster_.settle_all();
+  cluster_.pass();
+  EXPECT_TRUE(config().status.nodes.empty()) << "another family, another table";
+  EXPECT_EQ(config_message("Applied"), "in force on 2 nodes");
+
+  cluster_.server.states.at("n2").status.empty_tables = {{.table = 120, .family = api::IPFamily::v4}};
+  cluster_.pass();
+  EXPECT_EQ(config_condition("Applied"), "True AllNodes");
+  EXPECT_EQ(config_message("Applied"), "in force on 2 nodes; no route on: n2 (IPR0311)");
+  ASSERT_EQ(config().status.nodes.size(), 1U);
+  EXPECT_EQ(config().status.nodes[0].node, "n2");
+  EXPECT_EQ(config().status.nodes[0].reason, "EmptyTable");
+  EXPECT_EQ(config().status.nodes[0].message, "table 120 has no route there");
+}
+
+TEST_F(DecisionTest, nodes_that_should_run_an_agent_and_do_not_are_named) {
+  cluster_.agent.emplace().spec.node_selector.set("zone", "eu");
+  cluster_.nodes.front().meta.labels.set("zone", "eu");
+  for (const char* name : {"tainted", "elsewhere"}) {
+    api::Node& node = cluster_.nodes.emplace_back();
+    node.meta.name = name;
+    node.meta.labels.set("zone", name == std::string("tainted") ? "eu" : "us");
+  }
+  cluster_.pass();
+  cluster_.settle("n1");
+  cluster_.settle("n2");
+  cluster_.pass();
+  EXPECT_EQ(config_message("Applied"), "in force on 2 nodes") << "it may only just have joined";
+  cluster_.clock += 5s;
+  cluster_.pass();
+  EXPECT_EQ(config_condition("Applied"), "True AllNodes");
+  EXPECT_THAT(config_message("Applied"), HasSubstr("in force on 2/3 nodes; no agent on: tainted ("));
+  EXPECT_THAT(cluster_.message("blue", "Programmed"), HasSubstr("; no agent on: tainted ("));
+}
+
+TEST_F(DecisionTest, an_IPRule_that_fits_no_node_says_so) {
+  rule().spec.node_selector.set("zone", "mars");
+  cluster_.pass();
+  cluster_.pass();
+  EXPECT_EQ(cluster_.condition("blue", "Programmed"), "False NoMatchingNodes");
+  EXPECT_EQ(cluster_.message("blue", "Programmed"),
+            "no node has the labels zone=mars; label nodes, or change spec.nodeSelector of the IPRule (IPR0401)");
+  EXPECT_EQ(config_condition("Applied"), "False NoMatchingNodes");
+}
+
+TEST_F(DecisionTest, a_service_counts_as_waiting_for_its_address_after_a_minute) {
+  cluster_.wishes.forget_services();
+  cluster_.wishes.service("slow", {"10.96.0.2"}, {}).meta.created = meta::Time(cluster_.clock);
+  EXPECT_EQ(cluster_.pass().look_again, meta::Time(cluster_.clock + 60s));
+  EXPECT_THAT(cluster_.message("blue", "Programmed"), testing::Not(HasSubstr("without an address yet")));
+  cluster_.clock += 60s;
+  EXPECT_EQ(cluster_.pass().look_again, meta::Time::max());
+  EXPECT_THAT(cluster_.message("blue", "Programmed"), HasSubstr("1 without an address yet"));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ using Stage = Spread::Stage;
 constexpr std::uint32_t kFirstReservedTable = 253;  // default, main, local
 constexpr std::uint32_t kLastReservedTable = 255;
 constexpr std::size_t kMostConflicts = 5;
+constexpr std::chrono::seconds kUsualWait{60};  // For a load balancer to give an address.
 
 const char* plural(std::size_t n) {
   return n == 1 ? "" : "s";
@@ -91,6 +92,9 @@ meta::Condition programmed(const RuleOutcome& outcome, const RuleSpread& spread,
   } else if (spread.configs == 0) {
     out.reason = "NoMatch";
     out.message = no_match(outcome, census);
+  } else if (spread.no_node > 0) {
+    out.reason = "NoMatchingNodes";
+    out.message = no_node_text(outcome.rule->spec.node_selector);
   } else if (spread.no_agent > 0) {
     out.reason = "AgentMissing";
     out.message =
@@ -120,7 +124,8 @@ meta::Condition programmed(const RuleOutcome& outcome, const RuleSpread& spread,
   } else {
     out.status = Truth::yes;
     out.reason = "AllNodes";
-    out.message = fmt::format("{} object{} in force on all nodes", spread.configs, plural(spread.configs));
+    out.message = fmt::format("{} object{} in force on all nodes{}", spread.configs, plural(spread.configs),
+                              spread.bare.empty() ? "" : " that run an agent" + without_agent(spread.bare));
   }
   if (!spread.names_taken.empty()) {
     out.message += fmt::format("; not ours (no label managed-by) and left alone: {}", some_of(spread.names_taken));
@@ -157,11 +162,15 @@ std::string dataplane_of(const api::IPRule& rule, const NodeReports& reports) {
 
 void RuleSpread::add(const Spread& spread) {
   ++configs;
+  if (configs == 1) bare = spread.bare;  // All objects of an IPRule select the same nodes.
   switch (spread.stage) {
     case Stage::applied:
       return;
     case Stage::under_way:
       ++under_way;
+      return;
+    case Stage::no_node:
+      ++no_node;
       return;
     case Stage::no_agent:
       ++no_agent;
@@ -175,12 +184,19 @@ void RuleSpread::add(const Spread& spread) {
   }
 }
 
-ServiceCensus ServiceCensus::of(std::span<const api::Service* const> services) {
+ServiceCensus ServiceCensus::of(std::span<const api::Service* const> services, meta::Time now) {
   ServiceCensus out;
   for (const api::Service* service : services) {
     if (!service->is_load_balancer) continue;
     ++out.load_balancers;
-    if (service->vips.empty() && service->hostnames == 0) ++out.pending;
+    if (service->vips.empty() && service->hostnames == 0) {
+      const meta::Time due = service->meta.created + kUsualWait;
+      if (due <= now) {
+        ++out.pending;
+      } else {
+        out.next_pending = std::min(out.next_pending, due);
+      }
+    }
     out.vips.insert(out.vips.end(), service->vips.begin(), service->vips.end());
   }
   std::ranges::sort(out.vips);

@@ -20,9 +20,11 @@ namespace intent {
 struct RuleSpread {
   std::size_t configs = 0;
   std::size_t under_way = 0;  // Not everywhere yet, and too early to worry.
+  std::size_t no_node = 0;
   std::size_t no_agent = 0;
   std::size_t unreported = 0;
   std::map<std::string, Shortfall> missing;  // By node, the first of each.
+  std::span<const std::string> bare;         // Nodes that should run an agent and do not.
   std::vector<std::string> cleaning;         // Withdrawn objects that are still there.
   std::vector<std::string> names_taken;      // Objects of others that have a name we would have used.
 
@@ -32,10 +34,11 @@ struct RuleSpread {
 // The Services there are, for the author of an IPRule that matches none.
 struct ServiceCensus {
   std::size_t load_balancers = 0;
-  std::size_t pending = 0;         // Without an address yet.
-  std::vector<net::Address> vips;  // In order.
+  std::size_t pending = 0;                      // Without an address, for longer than load balancers take.
+  std::vector<net::Address> vips;               // In order.
+  meta::Time next_pending = meta::Time::max();  // When the next of those without will be.
 
-  static ServiceCensus of(std::span<const api::Service* const> services);
+  static ServiceCensus of(std::span<const api::Service* const> services, meta::Time now);
 };
 
 // What the status of an IPRule should say.

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -114,6 +115,7 @@ class SmallCluster {
   std::deque<api::Node> nodes;
   std::deque<api::Pod> pods;
   std::deque<api::EndpointSlice> slices;
+  std::optional<api::Agent> agent;  // The active one.
 
   void add_node(const std::string& name, meta::Labels labels = {}) {
     api::Node& node = nodes.emplace_back();
@@ -140,7 +142,7 @@ class SmallCluster {
                            .slices = slice_list,
                            .configs = configs,
                            .places = {.nodes = node_list, .pods = pod_list, .states = states, .unseen = {}},
-                           .agent = nullptr,
+                           .agent = agent ? &*agent : nullptr,
                            .may_withdraw = true,
                            .fresh_token = "token",
                            .distrusted = {},
