@@ -161,6 +161,14 @@ std::vector<const Holder*> NodeReports::without_routes(const api::IPRuleConfig& 
   return out;
 }
 
+bool AwaitNodes::is_overdue(const api::IPRuleConfig& withdrawn) const {
+  const std::string& uid = withdrawn.meta.uid;
+  const bool is_late = patience_.is_late(fmt::format("absent/{}/{}", uid, withdrawn.meta.generation), timeout_);
+  const meta::Time until = waits_until(withdrawn);
+  const bool was_set_back = until != meta::Time::max() && until - timeout_ > now_;
+  return is_late && (until <= now_ || was_set_back);
+}
+
 meta::Time AwaitNodes::waits_until(const api::IPRuleConfig& withdrawn) const {
   const auto since = meta::parse_time(withdrawn.meta.annotations.get(api::kAbsentSince));
   return since ? *since + timeout_ : meta::Time::max();

@@ -14,6 +14,7 @@
 #include "api/node_state.h"
 #include "intent/cluster/changes.h"
 #include "intent/cluster/node_states.h"
+#include "intent/cluster/patience.h"
 #include "meta/time.h"
 #include "net/address.h"
 
@@ -101,22 +102,27 @@ class NodeReports {
 };
 
 // Objects go when every node that may hold their rule has said that it does not, or after a time.
+//
+// That time is counted twice, and both must be over: by the clock of the wall, from when the object was withdrawn, and
+// by `patience`, from when this process first saw it withdrawn. So no clock that is set forward deletes anything early.
+// One that is set back delays nothing either: where the object seems to be withdrawn in the future, patience decides.
 class AwaitNodes final : public Removal {
  public:
-  AwaitNodes(const NodeReports& reports, meta::Time now, std::chrono::seconds timeout)
-      : reports_(reports), now_(now), timeout_(timeout) {}
+  AwaitNodes(const NodeReports& reports, Patience& patience, meta::Time now, std::chrono::seconds timeout)
+      : reports_(reports), patience_(patience), now_(now), timeout_(timeout) {}
 
   bool withdraws_first() const override { return true; }
   bool is_settled(const api::IPRuleConfig& withdrawn) const override {
     return is_overdue(withdrawn) || reports_.is_clean(withdrawn);
   }
 
-  // It has waited long enough, whoever is missing.
-  bool is_overdue(const api::IPRuleConfig& withdrawn) const { return waits_until(withdrawn) <= now_; }
-  meta::Time waits_until(const api::IPRuleConfig& withdrawn) const;
+  // It has waited long enough, whoever is missing. Ask in every pass: what is not asked about is seen anew.
+  bool is_overdue(const api::IPRuleConfig& withdrawn) const;
+  meta::Time waits_until(const api::IPRuleConfig& withdrawn) const;  // By the clock of the wall.
 
  private:
   const NodeReports& reports_;
+  Patience& patience_;
   meta::Time now_;
   std::chrono::seconds timeout_;
 };

@@ -87,8 +87,16 @@ class Nodes {
   }
   std::vector<std::string> missing(const api::IPRuleConfig& config) const { return reports().missing(config); }
   bool is_settled(const api::IPRuleConfig& config, std::chrono::seconds after) const {
+    return is_settled(config, after, after);
+  }
+  // `wall` after it was withdrawn, by the clock of the wall; `steady` after this process saw that first.
+  bool is_settled(const api::IPRuleConfig& config, std::chrono::seconds wall, std::chrono::seconds steady) const {
     const NodeReports now = reports();
-    return AwaitNodes(now, kSince + after, 600s).is_settled(config);
+    Patience patience(5s);
+    patience.begin_pass(base::TimePoint(1h));
+    (void)AwaitNodes(now, patience, kSince, 600s).is_overdue(config);
+    patience.begin_pass(base::TimePoint(1h + steady));
+    return AwaitNodes(now, patience, kSince + wall, 600s).is_settled(config);
   }
   std::vector<std::string> not_applied(const api::IPRuleConfig& config) const {
     std::vector<std::string> out;
@@ -124,6 +132,16 @@ TEST(Acknowledgement, D19_a_silent_node_is_not_waited_for_for_ever) {
   EXPECT_FALSE(nodes.is_settled(withdrawn("412"), 599s));
   EXPECT_TRUE(nodes.is_settled(withdrawn("412"), 600s));
   EXPECT_EQ(nodes.missing(withdrawn("412")), Names{"n1"});
+}
+
+TEST(Acknowledgement, S11_a_clock_that_is_set_deletes_nothing_early_and_nothing_never) {
+  Nodes nodes;
+  nodes.add("n1", 1);
+  EXPECT_FALSE(nodes.is_settled(withdrawn("412"), 24h, 599s)) << "set forward by a day";
+  EXPECT_FALSE(nodes.is_settled(withdrawn("412"), 24h, 0s)) << "a leader that has only just begun";
+  EXPECT_FALSE(nodes.is_settled(withdrawn("412"), 599s, 24h)) << "a clock that is slow";
+  EXPECT_FALSE(nodes.is_settled(withdrawn("412"), -24h, 599s)) << "set back by a day";
+  EXPECT_TRUE(nodes.is_settled(withdrawn("412"), -24h, 600s));
 }
 
 TEST(Acknowledgement, S11_a_node_counts_from_its_first_agent_on_with_or_without_a_report) {

@@ -47,7 +47,8 @@ class Pass {
         settings_(cluster.agent != nullptr ? cluster.agent->spec : api::Agent::Spec()),
         priority_(api::default_priority(settings_)),
         reports_(cluster.places, bare_nodes(cluster, patience)),
-        removal_(reports_, cluster.now, std::chrono::ceil<std::chrono::seconds>(api::absent_timeout(settings_))) {}
+        removal_(reports_, patience, cluster.now,
+                 std::chrono::ceil<std::chrono::seconds>(api::absent_timeout(settings_))) {}
 
   Decision run() {
     decide_states();
@@ -121,7 +122,7 @@ class Pass {
     for (const IPRuleConfig* config : cluster_.configs) {
       if (!is_withdrawn(*config)) continue;
       const meta::Time until = removal_.waits_until(*config);
-      if (until > cluster_.now) out_.look_again = std::min(out_.look_again, until);
+      if (!removal_.is_overdue(*config) && until > cluster_.now) out_.look_again = std::min(out_.look_again, until);
       for (std::string& name : reports_.missing(*config)) pending.insert(std::move(name));
       if (written_.contains(config->meta.name)) continue;
       put_status(*config, withdrawn_status(*config, reports_, patience_, cluster_.now), nullptr);

@@ -22,11 +22,14 @@ class Patience {
     next_late_.reset();
   }
 
-  bool is_late(const std::string& unfinished) {
+  bool is_late(const std::string& unfinished) { return is_late(unfinished, longest_); }
+
+  // The same for what may take longer.
+  bool is_late(const std::string& unfinished, base::Duration longest) {
     const auto known = before_.find(unfinished);
     const base::TimePoint since = known != before_.end() ? known->second : now_;
     since_[unfinished] = since;
-    const base::TimePoint late = since + longest_;
+    const base::TimePoint late = since + longest;
     if (late <= now_) return true;
     next_late_ = std::min(next_late_.value_or(late), late);
     return false;
