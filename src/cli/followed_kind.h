@@ -31,7 +31,8 @@ class FollowedKind {
     const auto view = objects_.latest();
     for (const auto& object : view->objects) into.push_back(object->value);
     const std::string name = resource().text();
-    for (const auto& [key, reason] : view->unknown) gaps.push_back(fmt::format("{} {}: {}", name, key.text(), reason));
+    for (const auto& [key, found] : view->unknown)
+      gaps.push_back(fmt::format("{} {}: {}", name, key.text(), found.why));
     if (view->trouble) {
       gaps.push_back(fmt::format("{}: {}", name, view->trouble->message()));
     } else if (!view->complete) {

@@ -151,8 +151,8 @@ base::Result<kube::Next> AgentRollout::pass(std::stop_token stop) {
   const auto view = agents_.latest();
   if (!view->complete) return kube::Next::on_change();
   if (!view->unknown.empty()) {  // It may be the one that counts.
-    const auto& [key, why] = *view->unknown.begin();
-    return base::fail(Fault::invalid, fmt::format("Agent {} cannot be read: {}", key.text(), why));
+    const auto& [key, found] = *view->unknown.begin();
+    return base::fail(Fault::invalid, fmt::format("Agent {} cannot be read: {}", key.text(), found.why));
   }
   std::vector<const Agent*> agents;
   std::set<std::string> name_spaces;
@@ -227,8 +227,8 @@ base::Result<kube::Next> AgentRollout::roll_out(const Agent& agent, std::stop_to
     return kube::Next::on_change();  // The watch tries again by itself.
   }
   if (!view->unknown.empty()) {
-    return base::fail(Fault::invalid,
-                      fmt::format("DaemonSet {}/{} cannot be read: {}", ns, kAgentName, view->unknown.begin()->second));
+    return base::fail(Fault::invalid, fmt::format("DaemonSet {}/{} cannot be read: {}", ns, kAgentName,
+                                                  view->unknown.begin()->second.why));
   }
   const auto* seen = view->find(set_key(ns));
   const auto found = TRY(put(agent, seen != nullptr ? &seen->value : nullptr, facts, stop));

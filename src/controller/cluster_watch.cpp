@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.h"
 #include "controller/resources.h"
-#include "controller/waiting.h"
 
 namespace controller {
 
@@ -20,12 +20,48 @@ ClusterWatch::ClusterWatch(kube::Client& client, runtime::Signal& changed)
       agents_(client, resource_of<api::Agent>(true), api::decode_agent, changed),
       configs_(client, resource_of<api::IPRuleConfig>(), api::decode_iprule_config, changed),
       states_(client, resource_of<api::NodeState>(), api::decode_node_state, changed),
-      pods_(client, changed) {}
+      pods_(client, changed),
+      on_demand_(std::vector<WatchState>{{.resource = "endpointslices", .is_synced = true},
+                                         {.resource = "pods", .is_synced = true}}) {}
 
 std::optional<std::string> ClusterWatch::waiting_for() const {
   return first_of({incomplete("iprules", *rules_.latest()), incomplete("services", *services_.latest()),
                    incomplete("nodes", *nodes_.latest()), incomplete("agents", *agents_.latest()),
                    incomplete("ipruleconfigs", *configs_.latest()), incomplete("nodestates", *states_.latest())});
+}
+
+std::vector<std::string> ClusterWatch::resources() {
+  return {"iprules", "services", "nodes", "agents", "ipruleconfigs", "nodestates", "endpointslices", "pods"};
+}
+
+std::vector<WatchState> ClusterWatch::watches() const {
+  std::vector<WatchState> out;
+  const auto add = [&](const char* resource, const auto& reflector) {
+    out.push_back(state_of(resource, *reflector.latest(), reflector.heard_at()));
+  };
+  add("iprules", rules_);
+  add("services", services_);
+  add("nodes", nodes_);
+  add("agents", agents_);
+  add("ipruleconfigs", configs_);
+  add("nodestates", states_);
+  const auto more = on_demand_.read([](const auto& states) { return states; });
+  out.insert(out.end(), more.begin(), more.end());
+  return out;
+}
+
+// What is not needed is as good as there.
+void ClusterWatch::note_on_demand(const ClusterSeen& seen) {
+  const base::TimePoint now = base::SteadyClock().now();
+  const auto slices = state_of("endpointslices", *seen.slices.view, slices_ ? slices_->heard_at() : now);
+  WatchState pods{.resource = "pods", .is_synced = true, .heard_at = now};
+  for (const auto& [ns, view] : seen.pod_views) {
+    const auto one = state_of(fmt::format("pods in {}", ns), *view, now);
+    pods.is_synced = pods.is_synced && one.is_synced;
+    pods.is_denied = pods.is_denied || one.is_denied;
+    if (one.trouble) pods.trouble = one.trouble;
+  }
+  on_demand_.change([&](std::vector<WatchState>& states) { states = {slices, pods}; });
 }
 
 std::shared_ptr<const kube::View<api::EndpointSlice>> ClusterWatch::look_at_slices(
@@ -74,6 +110,7 @@ std::optional<ClusterSeen> ClusterWatch::look() {
   for (const auto& [key, reason] : out.states.view->unknown) {
     out.unseen.push_back(fmt::format("report of node {}", key.name));
   }
+  note_on_demand(out);
   return out;
 }
 

@@ -14,8 +14,10 @@
 #include "api/node_state.h"
 #include "api/service.h"
 #include "controller/agent_pods.h"
+#include "controller/waiting.h"
 #include "kube/client.h"
 #include "kube/reflector.h"
+#include "runtime/guarded.h"
 #include "runtime/signal.h"
 
 namespace controller {
@@ -62,9 +64,16 @@ class ClusterWatch {
   // Any thread: what has not been seen whole yet, and why; nothing when all of it has.
   std::optional<std::string> waiting_for() const;
 
+  // Any thread: how every watch does. Those that are followed only while needed are as the last look() found them.
+  std::vector<WatchState> watches() const;
+
+  // The names in it, always in this order.
+  static std::vector<std::string> resources();
+
  private:
   using Slices = kube::Reflector<api::EndpointSlice>;
   std::shared_ptr<const kube::View<api::EndpointSlice>> look_at_slices(const std::vector<const api::IPRule*>& rules);
+  void note_on_demand(const ClusterSeen& seen);
 
   kube::Client& client_;
   runtime::Signal& changed_;
@@ -76,6 +85,7 @@ class ClusterWatch {
   kube::Reflector<api::NodeState> states_;
   std::unique_ptr<Slices> slices_;  // Followed only while needed: most clusters have many and no use for them.
   AgentPods pods_;
+  runtime::Guarded<std::vector<WatchState>> on_demand_;
 };
 
 }  // namespace controller

@@ -7,6 +7,7 @@
 #include "controller/config_metrics.h"
 #include "controller/job_metrics.h"
 #include "controller/rollout_metrics.h"
+#include "controller/watch_metrics.h"
 
 namespace controller {
 namespace {
@@ -71,6 +72,25 @@ TEST(RolloutMetrics, D47_without_an_agent_nothing_is_wanted) {
   metrics.set(nullptr);
   EXPECT_THAT(registry.text(), HasSubstr("iprule_operator_agent_daemonset_desired 0\n"));
   EXPECT_THAT(registry.text(), HasSubstr("iprule_operator_agent_daemonset_current 0\n"));
+}
+
+TEST(WatchMetrics, a_watch_that_brings_nothing_new_is_not_in_sync_and_grows_old) {
+  metrics::Registry registry;
+  const std::vector<std::string> resources = {"services", "nodes"};
+  const WatchMetrics metrics(registry, resources);
+  const base::TimePoint now(1h);
+  const std::vector<WatchState> watches = {
+      {.resource = "services", .is_synced = false, .trouble = "services: 403", .heard_at = now - 90s},
+      {.resource = "nodes", .is_synced = true, .heard_at = now - 2s},
+      {.resource = "another", .is_synced = true}};
+  metrics.set(watches, now);
+  const std::string text = registry.text();
+  for (const std::string_view line :
+       {"iprule_watch_synced{resource=\"services\"} 0\n", "iprule_watch_synced{resource=\"nodes\"} 1\n",
+        "iprule_watch_event_age_seconds{resource=\"services\"} 90\n",
+        "iprule_watch_event_age_seconds{resource=\"nodes\"} 2\n"}) {
+    EXPECT_THAT(text, HasSubstr(std::string(line)));
+  }
 }
 
 }  // namespace

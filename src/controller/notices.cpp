@@ -194,4 +194,27 @@ kube::Notice notice_of(const intent::ServiceFinding& finding) {
                        {.said = finding.message, .code = std::string(words.code)});
 }
 
+kube::Notice notice_of_unreadable(kube::ObjectReference kind, const kube::Key& key, const kube::Unreadable& what) {
+  kind.ns = key.ns;
+  kind.name = key.name;
+  kind.uid = what.uid;
+  const Note note{
+      .said = fmt::format("cannot be read: {}. It may be the reason for any rule, so until it can be, no rule "
+                          "of any IPRule is withdrawn",
+                          what.why),
+      .next = "correct it, or delete it"};
+  return {.regarding = std::move(kind),
+          .type = NoticeType::warning,
+          .reason = "Unreadable",
+          .action = "Reconcile",
+          .note = note.text()};
+}
+
+kube::Notice notice_of_denied(const api::Agent& agent, const WatchState& watch) {
+  return about(agent, NoticeType::warning, "NoAccess",
+               {.said = fmt::format("{}. What was known before stays in force, and nothing is withdrawn for want of it",
+                                    watch.trouble.value_or(watch.resource)),
+                .next = "give the controller its rights back: apply the install manifests again"});
+}
+
 }  // namespace controller

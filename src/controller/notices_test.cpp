@@ -219,5 +219,31 @@ TEST_F(NoticesTest, DriftRepaired) {
   EXPECT_THAT(notice.note, HasSubstr("change the IPRule that owns it"));
 }
 
+TEST(Blindness, an_object_that_cannot_be_read_hears_what_follows_from_it) {
+  const auto notice =
+      notice_of_unreadable({.api_version = "v1", .kind = "Service", .ns = "", .name = "", .uid = ""},
+                           {.ns = "shop", .name = "web"}, {.uid = "u", .why = "spec.type: not a string"});
+  EXPECT_EQ(notice.reason, "Unreadable");
+  EXPECT_EQ(notice.type, NoticeType::warning);
+  EXPECT_EQ(notice.regarding.ns, "shop");
+  EXPECT_EQ(notice.regarding.name, "web");
+  EXPECT_EQ(notice.regarding.uid, "u");
+  EXPECT_THAT(notice.note, AllOf(HasSubstr("spec.type: not a string"), HasSubstr("no rule of any IPRule is withdrawn"),
+                                 EndsWith("correct it, or delete it")));
+}
+
+TEST(Blindness, a_right_that_was_taken_away_is_told_on_the_agent) {
+  api::Agent agent;
+  agent.meta.ns = "operator";
+  agent.meta.name = "agent";
+  const auto notice = notice_of_denied(
+      agent, {.resource = "services", .is_denied = true, .trouble = "services: nothing new comes: 403 Forbidden"});
+  EXPECT_EQ(notice.reason, "NoAccess");
+  EXPECT_EQ(notice.regarding.kind, "Agent");
+  EXPECT_EQ(notice.regarding.ns, "operator");
+  EXPECT_THAT(notice.note,
+              AllOf(HasSubstr("services: nothing new comes: 403"), HasSubstr("apply the install manifests")));
+}
+
 }  // namespace
 }  // namespace controller

@@ -5,12 +5,14 @@
 #include <string>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/version.h"
 #include "controller/agent_rollout.h"
 #include "controller/config_metrics.h"
 #include "controller/job_loop.h"
 #include "controller/listeners.h"
 #include "controller/service_rules.h"
+#include "controller/watch_metrics.h"
 #include "kube/authorize.h"
 #include "kube/client.h"
 #include "kube/events.h"
@@ -99,6 +101,11 @@ base::Status run(const Options& options, const kube::Config& config, std::stop_t
   runtime::Health ready;
   ready.add("service rules", [&] { return service_rules.waiting_for(); });
   ready.add("agents", [&] { return rollout.waiting_for(); });
+  ready.add_remark("watches", [&] { return service_rules.trouble(); });
+
+  const auto resources = ClusterWatch::resources();
+  const WatchMetrics watch_metrics(registry, resources);
+  registry.before_text([&] { watch_metrics.set(service_rules.watches(), base::SteadyClock().now()); });
 
   kube::Leader leader(*lease_client, {.ns = home, .name = kLease});
   if (options.leader_elect) {

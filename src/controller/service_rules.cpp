@@ -209,15 +209,46 @@ void ServiceRules::write_rule_statuses(Work& work, const std::stop_token& stop) 
   }
 }
 
+std::optional<std::string> ServiceRules::trouble() const {
+  std::string out;
+  for (const WatchState& watch : watch_.watches()) {
+    if (watch.trouble) out += (out.empty() ? "" : "; ") + *watch.trouble;
+  }
+  return out.empty() ? std::nullopt : std::optional(std::move(out));
+}
+
 // Each once, and again only after it had ceased to be true.
+void ServiceRules::announce(std::set<std::string>& found, std::string key, kube::Notice notice) {
+  if (!announced_.contains(key)) events_.record(std::move(notice));
+  found.insert(std::move(key));
+}
+
+// What we cannot see, and what follows from that, on the objects where people look.
+void ServiceRules::announce_blindness(const Work& work, std::set<std::string>& found) {
+  const auto unreadable = [&](const kube::ObjectReference& kind, const auto& view) {
+    for (const auto& [key, what] : view.unknown) {
+      announce(found, fmt::format("unreadable/{}/{}", what.uid, what.why), notice_of_unreadable(kind, key, what));
+    }
+  };
+  const std::string ours(api::kApiVersion);
+  unreadable({.api_version = ours, .kind = std::string(api::IPRule::kKind), .ns = "", .name = "", .uid = ""},
+             *work.seen.rules.view);
+  unreadable({.api_version = "v1", .kind = "Service", .ns = "", .name = "", .uid = ""}, *work.seen.services.view);
+  const api::Agent* agent = intent::active_agent(work.seen.agents.objects, options_.ns);
+  if (agent == nullptr) return;
+  for (const WatchState& watch : watch_.watches()) {
+    if (watch.is_denied) announce(found, "denied/" + watch.resource, notice_of_denied(*agent, watch));
+  }
+}
+
 void ServiceRules::announce_findings(const Work& work) {
   std::set<std::string> found;
   for (const intent::ServiceFinding& finding : work.decision.desired.findings) {
     const std::string key =
         fmt::format("{}/{}/{}", finding.service->meta.uid, static_cast<int>(finding.reason), finding.message);
-    if (!announced_.contains(key)) events_.record(notice_of(finding));
-    found.insert(key);
+    announce(found, key, notice_of(finding));
   }
+  announce_blindness(work, found);
   announced_ = std::move(found);
   for (kube::Notice& notice : report_notices_.news(work.seen.states.objects, work.seen.nodes.objects)) {
     events_.record(std::move(notice));

@@ -65,6 +65,10 @@ class ServiceRules {
   // Any thread: what has not been seen whole yet, and why; nothing when all of it has.
   std::optional<std::string> waiting_for() const { return watch_.waiting_for(); }
 
+  // Any thread: what went wrong with a watch after everything had been seen, and how each does.
+  std::optional<std::string> trouble() const;
+  std::vector<WatchState> watches() const { return watch_.watches(); }
+
  private:
   // One pass under way.
   struct Work {
@@ -89,6 +93,8 @@ class ServiceRules {
   bool may_write(Work& work, const std::stop_token& stop) const;
   bool may_write_status(Work& work, const std::stop_token& stop) const;
   void announce_findings(const Work& work);
+  void announce_blindness(const Work& work, std::set<std::string>& found);
+  void announce(std::set<std::string>& found, std::string key, kube::Notice notice);
   bool note(Work& work, const base::Status& written, std::string_view kind, std::string_view step,
             const std::string& name);
 
@@ -102,7 +108,7 @@ class ServiceRules {
   HoldDown hold_down_;
   intent::Patience patience_;
   StatusPace pace_;
-  std::set<std::string> announced_;  // What Services have been told, until it is no longer true.
+  std::set<std::string> announced_;  // What has been told, until it is no longer true.
   ReportNotices report_notices_;
   kube::Events events_;
   base::TimePoint last_pass_{};

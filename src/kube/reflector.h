@@ -35,6 +35,8 @@ class Reflector {
 
   std::shared_ptr<const View<T>> latest() const { return store_.latest(); }
 
+  base::TimePoint heard_at() const { return store_.heard_at(); }  // See Store.
+
   // Takes the newest list there is, whatever is known already; View::lists grows when it has come whole.
   void list_again() {
     stop();

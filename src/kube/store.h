@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "json/reader.h"
 #include "kube/objects.h"
@@ -18,6 +19,12 @@
 #include "runtime/signal.h"
 
 namespace kube {
+
+// An object that is there and cannot be decoded.
+struct Unreadable {
+  std::string uid;
+  std::string why;
+};
 
 // What is known of a kind at one instant. Never changes: hold it as long as you like.
 template <typename T>
@@ -31,7 +38,7 @@ struct View {
   Objects<T> objects;
   // Objects that are there but cannot be decoded now, and why. If an earlier version of the same object could be, that
   // is still among `objects`: unknown is not deleted.
-  std::map<Key, std::string> unknown;
+  std::map<Key, Unreadable> unknown;
   std::optional<base::Error> trouble;  // Why nothing new comes at present.
 
   const Object<T>* find(const Key& key) const { return objects.find(key).get(); }
@@ -65,6 +72,12 @@ class Store final : public Sink {
     return published_;
   }
 
+  // When the server last told anything, bookmarks included; never: the beginning of time.
+  base::TimePoint heard_at() const {
+    const std::lock_guard lock(mutex_);
+    return heard_at_;
+  }
+
   void begin_list() override {
     listing_ = true;
     staged_ = {};
@@ -79,6 +92,7 @@ class Store final : public Sink {
     staged_.complete = true;
     staged_.version = version;
     listing_ = false;
+    heard_ = true;
     const std::lock_guard lock(mutex_);
     staged_.lists = live_.lists + 1;
     staged_.failures = live_.failures;
@@ -103,7 +117,7 @@ class Store final : public Sink {
       view.objects.insert(std::make_shared<const Object<T>>(
           Object<T>{identity.key, identity.uid, identity.version, *std::move(decoded)}));
     } else {
-      view.unknown[identity.key] = decoded.error().message();
+      view.unknown[identity.key] = {.uid = identity.uid, .why = decoded.error().message()};
       if (is_same_object) {
         view.objects.insert(known);
       } else {
@@ -126,6 +140,7 @@ class Store final : public Sink {
   void reached(std::uint64_t version) override {
     const std::lock_guard lock(mutex_);
     live_.version = version;
+    heard_ = true;
     published_.reset();
   }
 
@@ -139,12 +154,17 @@ class Store final : public Sink {
   }
 
   void settle() override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (std::exchange(heard_, false)) heard_at_ = base::SteadyClock().now();
+    }
     if (std::exchange(dirty_, false)) changed_.raise();
   }
 
  private:
   void touched(bool is_news = true) {
     if (listing_) return;
+    heard_ = true;
     if (is_news) dirty_ = true;
     published_.reset();
   }
@@ -157,10 +177,12 @@ class Store final : public Sink {
   bool listing_ = false;
   View<T> staged_;
   bool dirty_ = false;
+  bool heard_ = false;  // In this batch.
 
   mutable std::mutex mutex_;  // Readers see `live_` under it; the writer changes it under it.
   mutable View<T> live_;      // Notes what it shares.
   mutable std::shared_ptr<const View<T>> published_;
+  base::TimePoint heard_at_{};
 };
 
 }  // namespace kube

@@ -46,7 +46,24 @@ TEST_F(StoreTest, an_echo_of_the_past_changes_nothing) {
 TEST_F(StoreTest, what_becomes_unreadable_or_readable_is_news) {
   EXPECT_TRUE(put(1, R"({"text":"one"})"));
   EXPECT_TRUE(put(2, R"({"text":5})"));
+  const auto view = store_.latest();
+  ASSERT_TRUE(view->unknown.contains({"", "a"}));
+  EXPECT_EQ(view->unknown.at({"", "a"}).uid, "u");
+  EXPECT_NE(view->unknown.at({"", "a"}).why, "");
   EXPECT_TRUE(put(3, R"({"text":"one"})"));
+}
+
+TEST_F(StoreTest, it_knows_when_the_server_last_told_anything) {
+  EXPECT_EQ(store_.heard_at(), base::TimePoint());
+  store_.trouble(base::Error(base::Fault::denied, "403"));
+  store_.settle();
+  EXPECT_EQ(store_.heard_at(), base::TimePoint()) << "a refusal tells nothing";
+  store_.reached(7);
+  store_.settle();
+  const base::TimePoint bookmark = store_.heard_at();
+  EXPECT_NE(bookmark, base::TimePoint());
+  EXPECT_TRUE(put(8, R"({"text":"one"})"));
+  EXPECT_GE(store_.heard_at(), bookmark);
 }
 
 }  // namespace

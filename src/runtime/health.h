@@ -19,14 +19,19 @@ class Health {
   void add(std::string name, Check check);
   void add(const Heartbeat& heartbeat);  // Must outlive this.
 
+  // Told, and no more: what a person should know although the process does all it can.
+  void add_remark(std::string name, Check check);
+
   struct Report {
     bool well = true;
-    std::string text;  // A line for each check, as Kubernetes writes them: "[-]watch failed: no answer for 70 s".
+    std::string text;     // A line for each check, as Kubernetes writes them: "[-]watch failed: no answer for 70 s".
+    std::string remarks;  // A line for each that has something to say: "[!]watch: no answer for 70 s".
   };
   Report report() const;
 
  private:
   std::vector<std::pair<std::string, Check>> checks_;
+  std::vector<std::pair<std::string, Check>> remarks_;
 };
 
 }  // namespace runtime

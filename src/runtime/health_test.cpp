@@ -59,5 +59,16 @@ TEST(Health, the_report_names_every_check_and_every_reason) {
   EXPECT_EQ(health.report().text, "[+]reconcile ok\n[-]caches failed: services not listed yet\n");
 }
 
+TEST(Health, a_remark_is_told_and_spoils_nothing) {
+  Health health;
+  std::optional<std::string> remark;
+  health.add_remark("watches", [&] { return remark; });
+  EXPECT_EQ(health.report().remarks, "");
+  remark = "services: nothing new comes";
+  EXPECT_TRUE(health.report().well);
+  EXPECT_EQ(health.report().text, "");
+  EXPECT_EQ(health.report().remarks, "[!]watches: services: nothing new comes\n");
+}
+
 }  // namespace
 }  // namespace runtime

@@ -38,6 +38,7 @@ class RunningJob {
         }) {}
 
   std::size_t most_created() const { return most_created_; }  // By one pass.
+  std::string trouble() const { return job_.trouble().value_or(""); }
 
  private:
   controller::ServiceRulesOptions with_figures(controller::ServiceRulesOptions options) {
@@ -258,6 +259,29 @@ TEST_F(ServiceRulesTest, D30_what_a_node_reports_becomes_an_event_on_its_report)
   script_.report_condition("n1", R"({"type":"Drifting","status":"False","reason":"NoDrift","message":"nobody",)"
                                  R"("lastTransitionTime":"2026-01-31T10:01:00Z"})");
   EXPECT_TRUE(becomes("its end is told", [&] { return script_.events().contains(R"("reason":"DriftRepaired")"); }));
+}
+
+TEST_F(ServiceRulesTest, A11_a_right_that_is_taken_away_is_told_and_nothing_is_withdrawn) {
+  settle_one();
+  EXPECT_EQ(job_->trouble(), "");
+  for (const auto* verb : {"list", "watch"}) {
+    proxy_.inject({.verb = verb, .resource = "services"},
+                  testbed::fault::Answer{.status = 403,
+                                         .body = R"({"kind":"Status","code":403,"reason":"Forbidden","message":"no"})"},
+                  {.count = FaultProxy::kAlways});
+  }
+  proxy_.cut_all();
+  EXPECT_TRUE(becomes("it is known", [&] {
+    const std::string trouble = job_->trouble();
+    return trouble.contains("services: nothing new comes") && trouble.contains("403");
+  }));
+  EXPECT_TRUE(becomes("it is told", [&] {
+    const std::string events = script_.events();
+    return events.contains("NoAccess") && events.contains("apply the install manifests again");
+  }));
+  EXPECT_FALSE(is_absent());
+  proxy_.heal();
+  EXPECT_TRUE(becomes("all is well again", [&] { return job_->trouble().empty(); }));
 }
 
 TEST_F(ServiceRulesTest, D10_one_failing_object_stops_nobody) {
