@@ -52,6 +52,14 @@ const std::vector<Grant> kAgentMay{
     {{"patch"}, kOurs, {"nodestates/status"}},
 };
 
+const std::vector<Grant> kViewerMay{
+    {kRead, kOurs, {"iprules", "agents", "ipruleconfigs", "nodestates"}},
+    {kRead, "", {"services", "nodes", "namespaces", "pods"}},
+    {kRead, "discovery.k8s.io", {"endpointslices"}},
+    {kRead, "apps", {"deployments", "daemonsets"}},
+    {kRead, "coordination.k8s.io", {"leases"}},
+};
+
 struct Question {
   std::string verb;
   std::string group;
@@ -159,6 +167,15 @@ TEST_F(Permissions, D45_the_controller_may_do_this_and_nothing_else) {
 
 TEST_F(Permissions, D45_an_agent_may_do_this_and_nothing_else) {
   expect_exactly(kAgentUser, kAgentMay);
+}
+
+TEST_F(Permissions, who_may_ask_with_iprulectl_may_read_this_and_nothing_else) {
+  const std::string viewer = "system:serviceaccount:" + kNamespace + ":viewer";
+  must(installed().kubectl({"create", "clusterrolebinding", "viewer", "--clusterrole",
+                            "ip-rule-operator-iprulectl-viewer-role", "--serviceaccount", kNamespace + ":viewer"}));
+  EXPECT_TRUE(
+      testbed::eventually("the binding counts", kBound, [&] { return allowed(viewer, {"list", kOurs, "iprules"}); }));
+  expect_exactly(viewer, kViewerMay);
 }
 
 TEST_F(Permissions, a_prepared_namespace_lets_the_controller_deploy_there_and_no_further) {
