@@ -19,6 +19,7 @@ constexpr std::chrono::seconds kBusyWait{1};  // Where the server asks to come b
 constexpr int kSwitching = 101;
 constexpr int kUnauthorized = 401;
 constexpr int kTooManyRequests = 429;
+constexpr int kUnavailable = 503;
 constexpr int kFirstFailure = 400;
 
 void set_header(http::Headers& headers, std::string_view name, std::string value) {
@@ -37,6 +38,12 @@ void log_call(const http::Request& request, int code, base::TimePoint start) {
   const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(base::SteadyClock().now() - start);
   base::log::debug("call",
                    {{"method", request.method}, {"path", request.target}, {"status", code}, {"took_ms", took.count()}});
+}
+
+// Whether the server wants to be asked the same again, and that can do no harm.
+bool may_repeat(const http::Request& request, const Error& error) {
+  if (error.status->code == kTooManyRequests) return true;
+  return error.status->code == kUnavailable && error.status->retry_after && request.method == "GET";
 }
 
 // The rest of a failed stream: a Status, so it is short.
@@ -206,7 +213,7 @@ Result<http::Response> Client::send(http::Request request, const Limit& limit) {
     auto response = TRY(attempt(request, limit));
     if (response.status < kFirstFailure) return response;
     Error error = error_of(response);
-    if (response.status != kTooManyRequests) return std::unexpected(std::move(error));
+    if (!may_repeat(request, error)) return std::unexpected(std::move(error));
 
     const auto until = base::SteadyClock().now() + error.status->retry_after.value_or(kBusyWait) + parts_->jitter();
     if (until >= limit.deadline) return std::unexpected(std::move(error));

@@ -42,8 +42,9 @@ using CallObserver = std::function<void(std::string_view method, int code)>;
 
 // Calls to one API server from any number of threads, over one connection. Objects are JSON texts in both directions.
 // Calls wait for their turn by `pace`. Two things are repeated here, for the server has done nothing yet: a 401 when
-// the token file has a new token, and, as the deadline allows, a 429 after the time that the server asks for. All
-// else may have been done, and only the caller knows whether doing it again is right.
+// the token file has a new token, and, as the deadline allows, a 429 after the time that the server asks for. So is,
+// after that time, a question (GET) that meets a 503 with one: to ask twice does no harm. All else may have been done,
+// and only the caller knows whether doing it again is right.
 class Client {
  public:
   static base::Result<std::unique_ptr<Client>> connect(const Config& config, Actor actor = {}, Pace pace = {},

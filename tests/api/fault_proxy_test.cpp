@@ -83,6 +83,19 @@ TEST_P(FaultProxyTest, drops_delays_and_answers_hit_the_call_they_are_meant_for)
   EXPECT_GE(base::SteadyClock().now() - start, 50ms);
 }
 
+// The time it asks for is over at once; that it is kept is seen by the answer that comes after all.
+TEST_P(FaultProxyTest, a_question_is_asked_again_when_the_server_says_when_and_an_order_is_not) {
+  ASSERT_OK(put("a", "one"));
+  const fault::Answer later{.status = 503, .body = "later", .headers = {{"retry-after", "0"}}};
+  proxy_.inject({.verb = "get", .name = "a"}, later);
+  EXPECT_TRUE(through_->get(kConfigMaps, key("a"), soon()));
+  EXPECT_EQ(proxy_.calls({.verb = "get", .name = "a"}), 2);
+  proxy_.inject({.verb = "create", .resource = "configmaps"}, later);
+  const int before = proxy_.calls({.verb = "create", .resource = "configmaps"});
+  EXPECT_EQ(through_->create(kConfigMaps, ns_, config_map("b", "two"), soon()).error().status->code, 503);
+  EXPECT_EQ(proxy_.calls({.verb = "create", .resource = "configmaps"}), before + 1);
+}
+
 TEST_P(FaultProxyTest, old_lists_are_replayed) {
   ASSERT_OK(put("a", "one"));
   const kube::ListRequest all{.selection = {.ns = ns_, .label_selector = "", .field_selector = ""}, .token = ""};
