@@ -200,7 +200,8 @@ base::Status AgentRollout::retire(const Agent& agent, const Agent* active, std::
   const auto* owner = set != nullptr ? controller_of(set->value) : nullptr;
   if (!shares_set && owner != nullptr && owner->uid == agent.meta.uid && !set->value.meta.terminating()) {
     const auto removed =
-        client_.remove(kSets, set_key(agent.meta.ns), {.uid = set->value.meta.uid, .resource_version = {}},
+        client_.remove(kSets, set_key(agent.meta.ns),
+                       {.uid = set->value.meta.uid, .resource_version = set->value.meta.resource_version},
                        kube::within(kRequestTime, stop), kube::Propagation::background);
     if (!removed && removed.error().fault() != Fault::absent) return std::unexpected(removed.error());
     base::log::info("deleted the DaemonSet of an Agent that does not count", {{"agent", meta::full_name(agent.meta)}});

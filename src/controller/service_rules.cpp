@@ -105,6 +105,7 @@ base::Result<kube::Next> ServiceRules::reconcile(std::stop_token stop) {
   write_rule_statuses(work, stop);  // Few, and looked at first.
   write_config_statuses(work, stop);
   announce_findings(work);
+  log_changes(work);
   if (options_.figures) options_.figures(work.figures);
   if (stop.stop_requested()) return kube::Next::on_change();
   if (work.failed > 0) {
@@ -126,7 +127,7 @@ base::Result<kube::Next> ServiceRules::reconcile(std::stop_token stop) {
 bool ServiceRules::note(Work& work, const base::Status& written, std::string_view kind, std::string_view step,
                         const std::string& name) {
   if (written) {
-    base::log::info("wrote", {{"kind", std::string(kind)}, {"step", std::string(step)}, {"name", name}});
+    base::log::debug("wrote", {{"kind", std::string(kind)}, {"step", std::string(step)}, {"name", name}});
     return true;
   }
   base::log::warning(
@@ -134,6 +135,24 @@ bool ServiceRules::note(Work& work, const base::Status& written, std::string_vie
       {{"kind", std::string(kind)}, {"step", std::string(step)}, {"name", name}, {"err", written.error().message()}});
   if (work.failed++ == 0) work.first_error = fmt::format("{} {}: {}", kind, name, written.error().message());
   return false;
+}
+
+// One line for a pass that changed something, with the keys of the old project's; each object's own is for debugging.
+void ServiceRules::log_changes(const Work& work) {
+  const ServiceRulesFigures& now = work.figures;
+  if (now.created + now.updated + now.marked_absent + now.removed + now.reports == 0) return;
+  const std::uint64_t absent = now.absent + now.marked_absent;
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(steady_now() - work.start);
+  base::log::info("reconciled", {{"desired", now.desired},
+                                 {"created", now.created},
+                                 {"updated", now.updated},
+                                 {"unchanged", now.desired - std::min(now.desired, now.created + now.updated)},
+                                 {"newlyAbsent", now.marked_absent},
+                                 {"absentTotal", absent - std::min(absent, now.removed)},
+                                 {"removed", now.removed},
+                                 {"reports", now.reports},
+                                 {"failed", work.failed},
+                                 {"took_ms", took.count()}});
 }
 
 // A server that takes calls and never answers must not make the pass look stuck, nor must a very large bulk: the next
@@ -148,7 +167,9 @@ bool ServiceRules::may_write(Work& work, const std::stop_token& stop) const {
 void ServiceRules::write_states(Work& work, const std::stop_token& stop) {
   for (const intent::NodeStateWrite& one : work.decision.states) {
     if (!may_write(work, stop)) return;
-    (void)note(work, reports_.write(one, stop), api::NodeState::kKind, intent::text(one.step), one.object.meta.name);
+    const auto written = reports_.write(one, stop);
+    if (note(work, written, api::NodeState::kKind, intent::text(one.step), one.object.meta.name))
+      ++work.figures.reports;
   }
 }
 
@@ -161,6 +182,7 @@ void ServiceRules::write_configs(Work& work, const std::stop_token& stop) {
     if (one.step == Step::create) ++work.figures.created;
     if (one.step == Step::repair || one.step == Step::reactivate) ++work.figures.updated;
     if (one.step == Step::withdraw) ++work.figures.marked_absent;
+    if (one.step == Step::remove) ++work.figures.removed;
     const auto given_up = work.decision.given_up.find(name);
     const auto& missing = given_up != work.decision.given_up.end() ? given_up->second : kNobody;
     if (auto notice = notice_of(one, missing)) events_.record(*std::move(notice));

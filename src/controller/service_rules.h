@@ -32,6 +32,8 @@ struct ServiceRulesFigures {
   std::uint64_t created = 0;
   std::uint64_t updated = 0;
   std::uint64_t marked_absent = 0;
+  std::uint64_t removed = 0;
+  std::uint64_t reports = 0;  // NodeStates made, updated or removed.
   // Now.
   std::uint64_t desired = 0;
   std::uint64_t absent = 0;
@@ -92,6 +94,7 @@ class ServiceRules {
   void write_rule_statuses(Work& work, const std::stop_token& stop);
   bool may_write(Work& work, const std::stop_token& stop) const;
   bool may_write_status(Work& work, const std::stop_token& stop) const;
+  static void log_changes(const Work& work);
   void announce_findings(const Work& work);
   void announce_blindness(const Work& work, std::set<std::string>& found);
   void announce(std::set<std::string>& found, std::string key, kube::Notice notice);

@@ -284,6 +284,16 @@ TEST_F(ServiceRulesTest, A11_a_right_that_is_taken_away_is_told_and_nothing_is_w
   EXPECT_TRUE(becomes("all is well again", [&] { return job_->trouble().empty(); }));
 }
 
+TEST_F(ServiceRulesTest, a_pass_that_changed_something_is_one_line_in_the_log) {
+  testing::internal::CaptureStderr();
+  settle_one();
+  job_.reset();
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(log.contains(R"("desired":1,"created":1,"updated":0,"unchanged":0,"newlyAbsent":0,"absentTotal":0)"))
+      << log;
+  EXPECT_FALSE(log.contains(R"("wrote")")) << "each object's line is for debugging";
+}
+
 TEST_F(ServiceRulesTest, D10_one_failing_object_stops_nobody) {
   script_.put_rule("blue", R"({"cidrs":["203.0.113.0/24"],"table":120})");
   proxy_.inject({.verb = "create", .resource = "ipruleconfigs"},
