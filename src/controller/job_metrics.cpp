@@ -11,6 +11,8 @@ using kube::Outcome;
 const std::vector<double> kBounds = {0.005, 0.01, 0.025, 0.05, 0.1,  0.15, 0.2,  0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6,
                                      0.7,   0.8,  0.9,   1,    1.25, 1.5,  1.75, 2,    2.5, 3,    3.5, 4,    4.5, 5,
                                      6,     7,    8,     9,    10,   15,   20,   25,   30,  40,   50,  60};
+// client-go's.
+const std::vector<double> kWorkBounds = {1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100, 1000};
 // The old project's.
 const std::vector<double> kOldBounds = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
 
@@ -26,6 +28,8 @@ JobMetrics::JobMetrics(metrics::Registry& registry, const std::string& name, con
       adds_(registry.counter("workqueue_adds_total", "Keys that were queued.", {{"name", name}})),
       retries_(registry.counter("workqueue_retries_total", "Keys that were queued again after a failure.",
                                 {{"name", name}})),
+      work_time_(registry.histogram("workqueue_work_duration_seconds", "How long the work on a key took.", kWorkBounds,
+                                    {{"name", name}})),
       old_total_(registry.counter("iprule_operator_reconcile_total", "Passes.", {{"controller", old_name}})),
       old_errors_(registry.counter("iprule_operator_reconcile_errors_total", "Passes that failed.",
                                    {{"controller", old_name}})),
@@ -44,6 +48,7 @@ JobMetrics::JobMetrics(metrics::Registry& registry, const std::string& name, con
 void JobMetrics::passed(Outcome outcome, base::Duration took) const {
   results_.at(outcome).add();
   time_.observe(took);
+  work_time_.observe(took);
   old_total_.add();
   old_time_.observe(took);
   if (outcome != Outcome::error) return;

@@ -26,6 +26,7 @@ class JobMetrics {
   metrics::Gauge depth_;
   metrics::Counter adds_;
   metrics::Counter retries_;
+  metrics::Histogram work_time_;
   metrics::Counter old_total_;
   metrics::Counter old_errors_;
   metrics::Histogram old_time_;

@@ -51,7 +51,9 @@ TEST(JobMetrics, passes_are_counted_as_controller_runtime_and_as_the_old_project
         "controller_runtime_active_workers{controller=\"ipRule\"} 1\n",
         "controller_runtime_max_concurrent_reconciles{controller=\"ipRule\"} 1\n",
         "workqueue_depth{name=\"ipRule\"} 1\n", "workqueue_adds_total{name=\"ipRule\"} 5\n",
-        "workqueue_retries_total{name=\"ipRule\"} 2\n", "iprule_operator_reconcile_total{controller=\"iprule\"} 2\n",
+        "workqueue_retries_total{name=\"ipRule\"} 2\n", "workqueue_work_duration_seconds_count{name=\"ipRule\"} 2\n",
+        "workqueue_work_duration_seconds_bucket{name=\"ipRule\",le=\"0.1\"} 1\n",
+        "iprule_operator_reconcile_total{controller=\"iprule\"} 2\n",
         "iprule_operator_reconcile_errors_total{controller=\"iprule\"} 1\n",
         "iprule_operator_reconcile_duration_seconds_bucket{controller=\"iprule\",le=\"2.5\"} 1\n"}) {
     EXPECT_THAT(text, HasSubstr(std::string(line)));

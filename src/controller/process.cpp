@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/version.h"
@@ -32,16 +33,24 @@ using Work = std::function<void(std::stop_token)>;
 // A thousand Services that come at once are orders of five seconds, not of twenty.
 constexpr kube::Pace kOrders{.rate = 200, .burst = 400};
 
+// client-go's.
+const std::vector<double> kCallBounds = {0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60};
+
 base::Result<std::unique_ptr<kube::Client>> connect(const kube::Config& config, metrics::Registry& registry,
                                                     kube::Pace pace = {}) {
   auto client =
       TRY(kube::Client::connect(config, {.user_agent = "iprule-controller/" + std::string(base::version())}, pace));
-  client->observe_calls([&registry, host = config.server.authority()](std::string_view method, int code) {
+  client->observe_calls([&registry, host = config.server.authority()](std::string_view method, int code,
+                                                                      base::Duration took) {
     registry
         .counter(
             "rest_client_requests_total", "Calls to the API server.",
             {{"code", code == 0 ? "<error>" : std::to_string(code)}, {"host", host}, {"method", std::string(method)}})
         .add();
+    registry
+        .histogram("rest_client_request_duration_seconds", "How long calls to the API server took.", kCallBounds,
+                   {{"host", host}, {"verb", std::string(method)}})
+        .observe(took);
   });
   return client;
 }

@@ -83,6 +83,10 @@ struct Client::Parts {
     return bucket.reserve(base::SteadyClock().now(), latest);
   }
 
+  void observe(const http::Request& request, int code, base::TimePoint start) const {
+    if (observer) observer(request.method, code, base::SteadyClock().now() - start);
+  }
+
   // Those who were refused together do not come back together.
   base::Duration jitter() {
     const std::lock_guard lock(mutex);
@@ -235,7 +239,7 @@ base::Result<http::Response> Client::ask(const http::Request& request, const Lim
   const auto start = base::SteadyClock().now();
   auto response = parts_->http.send(request, limit.deadline, limit.stop);
   log_call(request, response ? response->status : 0, start);
-  if (parts_->observer) parts_->observer(request.method, response ? response->status : 0);
+  parts_->observe(request, response ? response->status : 0, start);
   return response;
 }
 
@@ -243,7 +247,7 @@ base::Result<http::Stream> Client::open(const http::Request& request, const Limi
   const auto start = base::SteadyClock().now();
   auto stream = parts_->http.open(request, limit.deadline, limit.stop);
   log_call(request, stream ? stream->status() : 0, start);
-  if (parts_->observer) parts_->observer(request.method, stream ? stream->status() : 0);
+  parts_->observe(request, stream ? stream->status() : 0, start);
   return stream;
 }
 

@@ -37,8 +37,9 @@ struct Actor {
   std::string field_manager = "ip-rule-operator";
 };
 
-// Told of every call when it is over, on the caller's thread: the method and the answer's code, 0 where none came.
-using CallObserver = std::function<void(std::string_view method, int code)>;
+// Told of every call when it is over, on the caller's thread: the method, the answer's code, 0 where none came, and how
+// long that took; of a watch, until it began.
+using CallObserver = std::function<void(std::string_view method, int code, base::Duration took)>;
 
 // Calls to one API server from any number of threads, over one connection. Objects are JSON texts in both directions.
 // Calls wait for their turn by `pace`. Two things are repeated here, for the server has done nothing yet: a 401 when

@@ -159,7 +159,7 @@ class RefusedTokenTest : public ApiTest {
     config.certificate = config.key = {};
     config.token_file = file_;
     refused_ = must(kube::Client::connect(config));
-    refused_->observe_calls([this](std::string_view, int code) { codes_.push_back(code); });
+    refused_->observe_calls([this](std::string_view, int code, base::Duration) { codes_.push_back(code); });
 
     kube::FileWatch looks;
     looks.add(file_);
