@@ -16,15 +16,17 @@ namespace {
 
 using kube::NoticeType;
 
-// A condition of a report that is a trouble while it is True.
+// A condition of a report that is a trouble while it has this status.
 struct Trouble {
   std::string_view condition;
+  meta::Truth when = meta::Truth::yes;
   std::string_view reason;  // Of the Event.
   std::string_view next;    // What to do, after the agent's own words.
   std::string_view code;
 };
 constexpr std::string_view kDrifting = "Drifting";
-constexpr std::array<Trouble, 3> kTroubles = {{
+constexpr std::string_view kSynced = "Synced";
+constexpr std::array<Trouble, 6> kTroubles = {{
     {.condition = kDrifting,
      .reason = "DriftRepeating",
      .next = "iprulectl explain IPR0314 tells how to find out who it is",
@@ -37,7 +39,27 @@ constexpr std::array<Trouble, 3> kTroubles = {{
      .reason = "DriftForeign",
      .next = "to leave a rule alone, narrow spec.foreignRules of the Agent",
      .code = ""},
+    {.condition = "Warnings",
+     .reason = "NodeWarnings",
+     .next = "what is named is programmed all the same; change its IPRule",
+     .code = ""},
+    {.condition = "BaselineMissing",
+     .reason = "BaselineMissing",
+     .next = "iprulectl doctor tells what the node looks up now",
+     .code = ""},
+    {.condition = kSynced,
+     .when = meta::Truth::no,
+     .reason = "NotSynced",
+     .next = "what the node holds stays as it is; look at the log of the agent's pod there",
+     .code = ""},
 }};
+
+bool is_trouble(const Trouble& trouble, const meta::Condition* condition) {
+  // An object that fails is told on that object.
+  constexpr std::array<std::string_view, 4> kBlind = {"NotPermitted", "KernelUnreadable", "NoAccess", "Stale"};
+  if (condition == nullptr || condition->status != trouble.when) return false;
+  return trouble.condition != kSynced || std::ranges::find(kBlind, condition->reason) != kBlind.end();
+}
 
 kube::Notice about(const api::NodeState& report, const api::Node* node, NoticeType type, std::string_view reason,
                    Note note) {
@@ -77,7 +99,7 @@ std::vector<kube::Notice> ReportNotices::news(std::span<const api::NodeState* co
     for (const Trouble& trouble : kTroubles) {
       const auto* condition = meta::find(report->status.conditions, trouble.condition);
       const bool was_there = known != told_.end() && known->second.contains(trouble.condition);
-      if (condition != nullptr && condition->status == meta::Truth::yes) {
+      if (is_trouble(trouble, condition)) {
         const bool is_same = was_there && known->second.at(trouble.condition) == condition->message;
         if (!is_same) {
           tell(NoticeType::warning, trouble.reason,

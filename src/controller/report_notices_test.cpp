@@ -94,6 +94,29 @@ TEST_F(ReportNoticesTest, where_all_is_well_nothing_is_told_at_first_sight) {
   EXPECT_EQ(reasons(), "");
 }
 
+TEST_F(ReportNoticesTest, an_agent_that_is_blind_is_told_and_one_whose_objects_fail_is_told_on_those) {
+  const auto synced = [&](const std::string& reason) {
+    meta::set(report_.status.conditions,
+              {.type = "Synced", .status = meta::Truth::no, .reason = reason, .message = "no NET_ADMIN"}, meta::Time());
+  };
+  synced("RuleAddFailed");
+  EXPECT_EQ(reasons(), "");
+  synced("NotPermitted");
+  EXPECT_EQ(reasons(), "NotSynced ");
+  set("Synced", true, "in sync");
+  EXPECT_EQ(reasons(), "");
+}
+
+TEST_F(ReportNoticesTest, warnings_are_told_with_what_to_change) {
+  set("Warnings", true, "table 254 belongs to the system");
+  const auto told = news();
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told.front().reason, "NodeWarnings");
+  EXPECT_THAT(told.front().note, AllOf(HasSubstr("table 254 belongs to the system"), HasSubstr("change its IPRule")));
+  report_.status.conditions.clear();  // An agent with nothing to warn of leaves it out.
+  EXPECT_EQ(reasons(), "");
+}
+
 // As many rules as an agent names: the note would be longer than an Event may be.
 TEST_F(ReportNoticesTest, foreign_rules_are_named_and_the_epoch_still_ends_the_note) {
   std::string rules = "12 rules of others in the scope of the Agent's foreignRules";
