@@ -27,6 +27,10 @@ base::Result<net::Address> Attribute::address(net::Family family) const {
   return address;
 }
 
+bool Attribute::says_nothing() const {
+  return std::ranges::all_of(value, [](std::byte byte) { return byte == std::byte{}; });
+}
+
 std::unexpected<base::Error> length_does_not_fit(std::string_view what, std::size_t length, std::size_t rest) {
   return base::fail(base::Fault::kernel, fmt::format("netlink {} of {} bytes in {}", what, length, rest));
 }

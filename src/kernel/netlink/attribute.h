@@ -27,6 +27,8 @@ struct Attribute {
   // Exactly as many bytes as `family` has. Unlike Address::from_bytes it does not turn a mapped address into IPv4: such
   // an address is refused, for it is no address of this family to us.
   base::Result<net::Address> address(net::Family family) const;
+  // Zeros: so a newer kernel tells of what is not used.
+  bool says_nothing() const;
 
   template <typename T>
     requires std::is_trivially_copyable_v<T>

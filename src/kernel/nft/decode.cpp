@@ -10,22 +10,12 @@
 #include <fmt/format.h>
 
 #include "kernel/nft/fields.h"
+#include "kernel/nft/header.h"
 
 namespace kernel::nft {
 namespace {
 
 using state::NftClassKind;
-
-// Every kind of object has the name of its table in its first attribute.
-constexpr std::uint16_t kTable = NFTA_TABLE_NAME;
-
-base::Result<bool> is_about_our_table(std::span<const std::byte> attributes) {
-  while (!attributes.empty()) {
-    const Attribute attribute = TRY(next_attribute(attributes));
-    if (attribute.type == kTable) return TRY(attribute.text()) == state::kNftTableName;
-  }
-  return base::fail(base::Fault::kernel, "an object without a table");
-}
 
 const Set* find_set(std::string_view name) {
   const auto known = std::ranges::find(kSets, name, &Set::name);
@@ -119,19 +109,9 @@ base::Result<RawElement> read_element(const Attribute& element) {
 
 // The chain that a verdict goes to.
 base::Result<std::string_view> decode_goto(const Attribute& data) {
-  std::span<const std::byte> rest = data.value;
-  const Attribute verdict = rest.empty() ? Attribute{} : TRY(next_attribute(rest));
-  if (verdict.type != NFTA_DATA_VERDICT || !rest.empty()) return base::fail(base::Fault::kernel, "no verdict");
-  std::optional<std::int32_t> code;
-  std::string_view chain;
-  rest = verdict.value;
-  while (!rest.empty()) {
-    const Attribute attribute = TRY(next_attribute(rest));
-    if (attribute.type == NFTA_VERDICT_CODE) code = static_cast<std::int32_t>(be32toh(TRY(attribute.u32())));
-    if (attribute.type == NFTA_VERDICT_CHAIN) chain = TRY(attribute.text());
-  }
-  if (code != NFT_GOTO || chain.empty()) return base::fail(base::Fault::kernel, "another verdict");
-  return chain;
+  const VerdictView verdict = TRY(decode_verdict_data(data));
+  if (verdict.code != NFT_GOTO || verdict.chain.empty()) return base::fail(base::Fault::kernel, "another verdict");
+  return verdict.chain;
 }
 
 std::string element_text(std::span<const std::byte> key) {
@@ -142,10 +122,10 @@ std::string element_text(std::span<const std::byte> key) {
 }  // namespace
 
 base::Status TableDecoder::take(const Received& message) {
-  std::span<const std::byte> rest = message.payload;
-  const auto header = TRY(take_header<nfgenmsg>(rest));
   if (message.type >> 8U != NFNL_SUBSYS_NFTABLES) return base::fail(base::Fault::kernel, "no message of nftables");
-  if (header.nfgen_family != NFPROTO_INET || !TRY(is_about_our_table(rest))) return {};
+  if (!TRY(names_our_table(message))) return {};
+  std::span<const std::byte> rest = message.payload;
+  TRY(take_header<nfgenmsg>(rest));
   switch (message.type & 0xffU) {
     case NFT_MSG_NEWTABLE:
       return take_table(rest);

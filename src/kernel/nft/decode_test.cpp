@@ -2,13 +2,13 @@
 
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
-#include <linux/netfilter/nfnetlink.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "kernel/nft/encode.h"
 #include "kernel/nft/fields.h"
+#include "kernel/nft/header.h"
 
 namespace kernel::nft {
 namespace {
@@ -58,10 +58,8 @@ class NftDecode : public testing::Test {
     std::erase_if(told_.messages(), [&](const Message& message) { return (message.type() & 0xffU) == kind; });
   }
   void tell(std::uint16_t kind, std::uint16_t attribute, std::string_view name) {
-    Message& message =
-        told_.messages().emplace_back(static_cast<std::uint16_t>(NFNL_SUBSYS_NFTABLES << 8U | kind), std::uint16_t{0},
-                                      nfgenmsg{.nfgen_family = NFPROTO_INET, .version = NFNETLINK_V0, .res_id = 0});
-    message.put_text(NFTA_TABLE_NAME, state::kNftTableName);
+    Message& message = told_.messages().emplace_back(message_of(kind, 0, NFPROTO_INET));
+    message.put_text(kTableAttribute, state::kNftTableName);
     message.put_text(attribute, name);
   }
   Message& last() { return told_.messages().back(); }
@@ -136,11 +134,8 @@ TEST_F(NftDecode, class_with_another_window_is_named) {
 }
 
 TEST_F(NftDecode, expression_of_others_is_named) {
-  Message& rule = told_.messages().emplace_back(
-      static_cast<std::uint16_t>(NFNL_SUBSYS_NFTABLES << 8U | NFT_MSG_NEWRULE), std::uint16_t{0},
-      nfgenmsg{.nfgen_family = NFPROTO_INET, .version = NFNETLINK_V0, .res_id = 0});
-  rule.put_text(NFTA_RULE_TABLE, state::kNftTableName);
-  rule.put_text(NFTA_RULE_CHAIN, "pre");
+  tell(NFT_MSG_NEWRULE, NFTA_RULE_CHAIN, "pre");
+  Message& rule = last();
   rule.put_nested(NFTA_RULE_EXPRESSIONS,
                   [&] { rule.put_nested(NFTA_LIST_ELEM, [&] { rule.put_text(NFTA_EXPR_NAME, "counter"); }); });
   EXPECT_THAT(strange(), ElementsAre("rule in chain pre: expression counter"));

@@ -1,22 +1,25 @@
 #include "kernel/nft/expression.h"
 
 #include <array>
+#include <endian.h>
 #include <linux/netfilter/nf_tables.h>
 #include <span>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "kernel/nft/expression_writer.h"
 #include "kernel/nft/fields.h"
 
 namespace kernel::nft {
 namespace {
 
-constexpr std::uint32_t kRegister = NFT_REG_1;
+constexpr std::uint32_t kRegister = ExpressionWriter::kRegister;
 
+// A value in the host's own order, as marks are.
 template <typename Value>
-void put_value(Message& message, std::uint16_t type, Value value) {
-  message.put_nested(type, [&] { message.put_struct(NFTA_DATA_VALUE, value); });
+std::span<const std::byte> bytes_of(const Value& value) {
+  return std::as_bytes(std::span(&value, 1));
 }
 
 base::Result<std::span<const std::byte>> decode_value(const Attribute& data) {
@@ -26,7 +29,6 @@ base::Result<std::span<const std::byte>> decode_value(const Attribute& data) {
   return value.value;
 }
 
-// A value of the host's own order, as marks are.
 base::Result<std::uint32_t> decode_word(const Attribute& data) {
   const Attribute value{.type = NFTA_DATA_VALUE, .value = TRY(decode_value(data))};
   return value.u32();
@@ -38,79 +40,48 @@ base::Status expect(Fields& fields, std::uint16_t type, std::uint32_t expected) 
   return base::fail(base::Fault::kernel, fmt::format("attribute {} is {} instead of {}", type, number, expected));
 }
 
-// The name of the kernel's expression, and its attributes.
 struct Put {
+  ExpressionWriter write;
   Message& message;
 
-  template <typename Fill>
-  void one(std::string_view name, Fill fill) const {
-    message.put_nested(NFTA_LIST_ELEM, [&] {
-      message.put_text(NFTA_EXPR_NAME, name);
-      message.put_nested(NFTA_EXPR_DATA, fill);
-    });
-  }
-
-  void operator()(const LoadMeta& load) const {
-    one("meta", [&] {
-      put_number(message, NFTA_META_KEY, load.key);
-      put_number(message, NFTA_META_DREG, kRegister);
-    });
-  }
-  void operator()(const StoreMark&) const {
-    one("meta", [&] {
-      put_number(message, NFTA_META_KEY, NFT_META_MARK);
-      put_number(message, NFTA_META_SREG, kRegister);
-    });
-  }
+  void operator()(const LoadMeta& load) const { write.load_meta(load.key); }
+  void operator()(const StoreMark&) const { write.store_meta(NFT_META_MARK); }
   void operator()(const LoadCt& load) const {
-    one("ct", [&] {
+    write.one("ct", [&] {
       put_number(message, NFTA_CT_KEY, load.key);
       put_number(message, NFTA_CT_DREG, kRegister);
       if (load.direction) message.put_u8(NFTA_CT_DIRECTION, *load.direction);
     });
   }
   void operator()(const LoadHeader& load) const {
-    one("payload", [&] {
-      put_number(message, NFTA_PAYLOAD_DREG, kRegister);
-      put_number(message, NFTA_PAYLOAD_BASE, NFT_PAYLOAD_NETWORK_HEADER);
-      put_number(message, NFTA_PAYLOAD_OFFSET, load.offset);
-      put_number(message, NFTA_PAYLOAD_LEN, load.length);
-    });
+    write.load_payload(NFT_PAYLOAD_NETWORK_HEADER, load.offset, load.length);
   }
   void operator()(const Bits& bits) const {
-    one("bitwise", [&] {
+    write.one("bitwise", [&] {
       put_number(message, NFTA_BITWISE_SREG, kRegister);
       put_number(message, NFTA_BITWISE_DREG, kRegister);
       put_number(message, NFTA_BITWISE_LEN, sizeof bits.mask);
-      put_value(message, NFTA_BITWISE_MASK, bits.mask);
-      put_value(message, NFTA_BITWISE_XOR, bits.flip);
+      write.value(NFTA_BITWISE_MASK, bytes_of(bits.mask));
+      write.value(NFTA_BITWISE_XOR, bytes_of(bits.flip));
     });
   }
-  template <typename Value>
-  void compare(Value value) const {
-    one("cmp", [&] {
-      put_number(message, NFTA_CMP_SREG, kRegister);
-      put_number(message, NFTA_CMP_OP, NFT_CMP_EQ);
-      put_value(message, NFTA_CMP_DATA, value);
-    });
-  }
-  void operator()(const IsByte& is) const { compare(is.value); }
-  void operator()(const IsWord& is) const { compare(is.value); }
+  void operator()(const IsByte& is) const { write.is(bytes_of(is.value)); }
+  void operator()(const IsWord& is) const { write.is(bytes_of(is.value)); }
   void operator()(const IsIn& is) const {
-    one("lookup", [&] {
+    write.one("lookup", [&] {
       message.put_text(NFTA_LOOKUP_SET, is.set);
       put_number(message, NFTA_LOOKUP_SREG, kRegister);
     });
   }
   void operator()(const Follow& follow) const {
-    one("lookup", [&] {
+    write.one("lookup", [&] {
       message.put_text(NFTA_LOOKUP_SET, follow.map);
       put_number(message, NFTA_LOOKUP_SREG, kRegister);
       put_number(message, NFTA_LOOKUP_DREG, NFT_REG_VERDICT);
     });
   }
   void operator()(const Verdict& verdict) const {
-    one("immediate", [&] {
+    write.one("immediate", [&] {
       put_number(message, NFTA_IMMEDIATE_DREG, NFT_REG_VERDICT);
       put_verdict(message, NFTA_IMMEDIATE_DATA, verdict.code, verdict.chain);
     });
@@ -175,7 +146,7 @@ base::Result<Expression> decode_lookup(Fields& fields) {
 base::Result<Expression> decode_immediate(Fields& fields) {
   TRY(expect(fields, NFTA_IMMEDIATE_DREG, NFT_REG_VERDICT));
   const Attribute data = TRY(fields.need(NFTA_IMMEDIATE_DATA));
-  return TRY(decode_verdict(data));
+  return TRY(decode_verdict_data(data)).kept();
 }
 
 struct Known {
@@ -205,7 +176,8 @@ base::Result<Expression> decode_expression(const Attribute& element) {
 
 void put_expressions(Message& message, std::uint16_t type, const Expressions& expressions) {
   message.put_nested(type, [&] {
-    for (const Expression& expression : expressions) std::visit(Put{message}, expression);
+    const Put put{.write = ExpressionWriter(message), .message = message};
+    for (const Expression& expression : expressions) std::visit(put, expression);
   });
 }
 
@@ -228,15 +200,30 @@ void put_verdict(Message& message, std::uint16_t type, std::int32_t code, std::s
   });
 }
 
-base::Result<Verdict> decode_verdict(const Attribute& data) {
-  auto outer = TRY(Fields::read(data.value));
-  const Attribute verdict = TRY(outer.need(NFTA_DATA_VERDICT));
-  TRY(outer.expect_no_more());
-  auto fields = TRY(Fields::read(verdict.value));
-  Verdict out{.code = static_cast<std::int32_t>(TRY(fields.number(NFTA_VERDICT_CODE)))};
-  if (const auto chain = fields.take(NFTA_VERDICT_CHAIN)) out.chain = TRY(chain->text());
-  TRY(fields.expect_no_more());
+// Without Fields: a map may have tens of thousands.
+base::Result<VerdictView> decode_verdict(std::span<const std::byte> attributes) {
+  VerdictView out;
+  bool has_code = false;
+  while (!attributes.empty()) {
+    const Attribute attribute = TRY(next_attribute(attributes));
+    if (attribute.type == NFTA_VERDICT_CODE) {
+      out.code = static_cast<std::int32_t>(be32toh(TRY(attribute.u32())));
+      has_code = true;
+    } else if (attribute.type == NFTA_VERDICT_CHAIN) {
+      out.chain = TRY(attribute.text());
+    } else if (!attribute.says_nothing()) {
+      return base::fail(base::Fault::kernel, fmt::format("a verdict with attribute {}", attribute.type));
+    }
+  }
+  if (!has_code) return base::fail(base::Fault::kernel, "a verdict without a code");
   return out;
+}
+
+base::Result<VerdictView> decode_verdict_data(const Attribute& data) {
+  std::span<const std::byte> rest = data.value;
+  const Attribute verdict = rest.empty() ? Attribute{} : TRY(next_attribute(rest));
+  if (verdict.type != NFTA_DATA_VERDICT || !rest.empty()) return base::fail(base::Fault::kernel, "no verdict");
+  return decode_verdict(verdict.value);
 }
 
 }  // namespace kernel::nft

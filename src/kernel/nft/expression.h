@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -76,8 +78,18 @@ void put_expressions(Message& message, std::uint16_t type, const Expressions& ex
 // An error names what is none of these.
 base::Result<Expressions> decode_expressions(const Attribute& list);
 
+// A verdict as it lies in a message.
+struct VerdictView {
+  std::int32_t code = 0;
+  std::string_view chain{};
+
+  Verdict kept() const { return {.code = code, .chain = std::string(chain)}; }
+};
+
+base::Result<VerdictView> decode_verdict(std::span<const std::byte> attributes);
+
 // A verdict as the data of a set's element or of an expression.
 void put_verdict(Message& message, std::uint16_t type, std::int32_t code, std::string_view chain);
-base::Result<Verdict> decode_verdict(const Attribute& data);
+base::Result<VerdictView> decode_verdict_data(const Attribute& data);
 
 }  // namespace kernel::nft

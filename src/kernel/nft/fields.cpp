@@ -48,7 +48,7 @@ base::Result<std::string> Fields::text(std::uint16_t type) {
 
 base::Status Fields::expect_no_more() const {
   for (const Attribute& attribute : left_) {
-    if (std::ranges::all_of(attribute.value, [](std::byte byte) { return byte == std::byte{}; })) continue;
+    if (attribute.says_nothing()) continue;
     return base::fail(base::Fault::kernel, fmt::format("attribute {} is not one of ours", attribute.type));
   }
   return {};

@@ -23,8 +23,7 @@ class Fields {
   base::Result<std::uint32_t> number_or(std::uint16_t type, std::uint32_t otherwise);
   base::Result<std::string> text(std::uint16_t type);  // Needed.
 
-  // An error where something is left that may change the meaning. Zeros may stay: so a newer kernel tells of what we do
-  // not use.
+  // An error where something is left that may change the meaning.
   base::Status expect_no_more() const;
 
  private:

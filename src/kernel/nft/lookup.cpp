@@ -5,7 +5,8 @@
 #include <cerrno>
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
-#include <linux/netfilter/nfnetlink.h>
+
+#include "kernel/nft/header.h"
 
 namespace kernel::nft {
 namespace {
@@ -23,8 +24,7 @@ std::uint8_t number(Family family) {
 }
 
 Message get(std::uint16_t type, Family family) {
-  return Message(static_cast<std::uint16_t>(NFNL_SUBSYS_NFTABLES << 8U | type), 0,
-                 nfgenmsg{.nfgen_family = number(family), .version = NFNETLINK_V0, .res_id = 0});
+  return message_of(type, 0, number(family));
 }
 
 base::Result<bool> is_there(Socket& socket, Message question) {

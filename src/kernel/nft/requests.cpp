@@ -8,6 +8,7 @@
 #include <linux/netlink.h>
 
 #include "kernel/nft/fields.h"
+#include "kernel/nft/header.h"
 
 namespace kernel::nft {
 namespace {
@@ -32,10 +33,8 @@ void put_element(Message& message, const Element& element) {
 }  // namespace
 
 Message& Requests::request(std::uint16_t type, std::uint16_t flags) {
-  Message& out = messages_.emplace_back(static_cast<std::uint16_t>(NFNL_SUBSYS_NFTABLES << 8U | type), flags,
-                                        nfgenmsg{.nfgen_family = NFPROTO_INET, .version = NFNETLINK_V0, .res_id = 0});
-  // Every kind of object has the name of its table in its first attribute.
-  out.put_text(NFTA_TABLE_NAME, table_);
+  Message& out = messages_.emplace_back(message_of(type, flags, NFPROTO_INET));
+  out.put_text(kTableAttribute, table_);
   return out;
 }
 

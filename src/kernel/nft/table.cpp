@@ -1,8 +1,6 @@
 #include "kernel/nft/table.h"
 
-#include <array>
 #include <cerrno>
-#include <endian.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
@@ -10,6 +8,7 @@
 #include "kernel/nft/decode.h"
 #include "kernel/nft/encode.h"
 #include "kernel/nft/fields.h"
+#include "kernel/nft/header.h"
 
 namespace kernel::nft {
 namespace {
@@ -20,13 +19,12 @@ constexpr std::size_t kSourcesPerTransaction = 4096;
 constexpr int kTries = 8;
 
 Message question(std::uint16_t type) {
-  return Message(static_cast<std::uint16_t>(NFNL_SUBSYS_NFTABLES << 8U | type), 0,
-                 nfgenmsg{.nfgen_family = NFPROTO_INET, .version = NFNETLINK_V0, .res_id = 0});
+  return message_of(type, 0, NFPROTO_INET);
 }
 
 Message question_about_table(std::uint16_t type) {
   Message out = question(type);
-  out.put_text(NFTA_TABLE_NAME, state::kNftTableName);  // The first attribute of every kind.
+  out.put_text(kTableAttribute, state::kNftTableName);
   return out;
 }
 

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "kernel/nft/fields.h"
+#include "kernel/nft/header.h"
 
 namespace kernel::nft {
 namespace {
@@ -47,13 +48,6 @@ base::Result<TraceEvent::At> place_of(std::uint32_t type) {
   }
 }
 
-base::Result<Verdict> decode_trace_verdict(const Attribute& nest) {
-  auto fields = TRY(Fields::read(nest.value));
-  Verdict out{.code = static_cast<std::int32_t>(TRY(fields.number(NFTA_VERDICT_CODE)))};
-  if (const auto chain = fields.take(NFTA_VERDICT_CHAIN)) out.chain = TRY(chain->text());
-  return out;
-}
-
 base::Result<TracedHeader> decode_network(std::span<const std::byte> bytes) {
   std::span<const std::byte> rest = bytes;
   TracedHeader out;
@@ -85,7 +79,7 @@ void add_ports(TracedHeader& header, std::span<const std::byte> transport) {
 }  // namespace
 
 base::Result<TraceEvent> decode_trace(const Received& message) {
-  if (message.type != (NFNL_SUBSYS_NFTABLES << 8U | NFT_MSG_TRACE)) {
+  if (message.type != message_type(NFT_MSG_TRACE)) {
     return base::fail(base::Fault::kernel, fmt::format("a message of type {} among traces", message.type));
   }
   std::span<const std::byte> rest = message.payload;
@@ -98,7 +92,7 @@ base::Result<TraceEvent> decode_trace(const Received& message) {
   const std::uint32_t type = TRY(fields.number(NFTA_TRACE_TYPE));
   out.at = TRY(place_of(type));
   if (const auto handle = fields.take(NFTA_TRACE_RULE_HANDLE)) out.rule = be64toh(TRY(handle->u64()));
-  if (const auto verdict = fields.take(NFTA_TRACE_VERDICT)) out.verdict = TRY(decode_trace_verdict(*verdict));
+  if (const auto verdict = fields.take(NFTA_TRACE_VERDICT)) out.verdict = TRY(decode_verdict(verdict->value)).kept();
   if (out.at == TraceEvent::At::policy) {
     out.verdict.code = static_cast<std::int32_t>(TRY(fields.number_or(NFTA_TRACE_POLICY, NF_ACCEPT)));
   }

@@ -3,18 +3,17 @@
 #include <array>
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
-#include <linux/netfilter/nfnetlink.h>
 
 #include <gtest/gtest.h>
 
 #include "kernel/nft/fields.h"
+#include "kernel/nft/header.h"
 
 namespace kernel::nft {
 namespace {
 
 Message event(std::uint16_t type = NFT_MSG_TRACE) {
-  Message out(static_cast<std::uint16_t>(NFNL_SUBSYS_NFTABLES << 8U | type), 0,
-              nfgenmsg{.nfgen_family = NFPROTO_INET, .version = NFNETLINK_V0, .res_id = 0});
+  Message out = message_of(type, 0, NFPROTO_INET);
   put_number(out, NFTA_TRACE_ID, 7);
   out.put_text(NFTA_TRACE_TABLE, "iprule");
   out.put_text(NFTA_TRACE_CHAIN, "pre");

@@ -3,7 +3,6 @@
 #include <array>
 #include <dirent.h>
 #include <fstream>
-#include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netlink.h>
@@ -11,30 +10,12 @@
 #include <string>
 #include <sys/stat.h>
 
-#include "state/nft_table.h"
+#include "kernel/nft/header.h"
 
 namespace kernel::nft {
 namespace {
 
 constexpr std::size_t kBuffer = std::size_t{4} << 20U;
-
-// Every kind of object has the name of its table in its first attribute.
-constexpr std::uint16_t kTableAttribute = 1;
-static_assert(NFTA_TABLE_NAME == kTableAttribute && NFTA_CHAIN_TABLE == kTableAttribute &&
-              NFTA_RULE_TABLE == kTableAttribute && NFTA_SET_TABLE == kTableAttribute &&
-              NFTA_SET_ELEM_LIST_TABLE == kTableAttribute && NFTA_OBJ_TABLE == kTableAttribute &&
-              NFTA_FLOWTABLE_TABLE == kTableAttribute);
-
-base::Result<bool> names_our_table(const Received& event) {
-  if (event.type >> 8U != NFNL_SUBSYS_NFTABLES || (event.type & 0xffU) == NFT_MSG_NEWGEN) return false;
-  std::span<const std::byte> rest = event.payload;
-  if (TRY(take_header<nfgenmsg>(rest)).nfgen_family != NFPROTO_INET) return false;
-  while (!rest.empty()) {
-    const Attribute attribute = TRY(next_attribute(rest));
-    if (attribute.type == kTableAttribute) return TRY(attribute.text()) == state::kNftTableName;
-  }
-  return false;
-}
 
 // Which sockets are this process's own, whoever has opened them: the kernel tells inode and port of every netlink
 // socket of the namespace, and the inodes of this process's descriptors.
@@ -69,6 +50,7 @@ std::set<std::uint32_t> own_netfilter_ports() {
 }  // namespace
 
 bool is_about_our_table(const Received& event) {
+  if (event.type >> 8U != NFNL_SUBSYS_NFTABLES || (event.type & 0xffU) == NFT_MSG_NEWGEN) return false;
   return names_our_table(event).value_or(true);  // What cannot be read may be about anything.
 }
 

@@ -13,7 +13,7 @@ namespace kernel::nft {
 bool is_about_our_table(const Received& event);
 
 // Tells when somebody else touches our table: a `flush ruleset` takes it along. Watches the network namespace in which
-// it was opened. One thread at a time, which may be another one than the Context's.
+// it was opened. One thread at a time.
 class Watch {
  public:
   static base::Result<Watch> open();
