@@ -1,12 +1,18 @@
+#include <array>
 #include <chrono>
 #include <ctime>
+#include <linux/netfilter.h>
+#include <linux/netfilter/nf_tables.h>
+#include <linux/netlink.h>
 #include <poll.h>
 #include <thread>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "kernel/nft/header.h"
 #include "kernel/nft/own_table.h"
+#include "kernel/nft/requests.h"
 #include "kernel/nft/table.h"
 #include "kernel/nft/watch.h"
 #include "tests/kernel/sandbox.h"
@@ -16,6 +22,7 @@ namespace {
 
 using state::NftClassKind;
 using state::NftTable;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -140,6 +147,30 @@ TEST_F(NftTableTest, what_others_did_inside_our_table_is_named_and_undone) {
     EXPECT_FALSE(observed().strange.empty()) << deed;
     settle(whole_table());
   }
+}
+
+// nft itself may refuse to write such a thing; the kernel does not.
+TEST_F(NftTableTest, element_with_a_counter_of_others_is_named_and_undone) {
+  settle(whole_table());
+  constexpr std::array kKey = {std::byte{10}, std::byte{}, std::byte{}, std::byte{77}};
+  Requests deed(state::kNftTableName);
+  Message& message = deed.messages().emplace_back(message_of(NFT_MSG_NEWSETELEM, NLM_F_CREATE, NFPROTO_INET));
+  message.put_text(kTableAttribute, state::kNftTableName);
+  message.put_text(NFTA_SET_ELEM_LIST_SET, "src4");
+  message.put_nested(NFTA_SET_ELEM_LIST_ELEMENTS, [&] {
+    message.put_nested(NFTA_LIST_ELEM, [&] {
+      message.put_nested(NFTA_SET_ELEM_KEY, [&] { message.put_bytes(NFTA_DATA_VALUE, kKey); });
+      put_verdict(message, NFTA_SET_ELEM_DATA, NFT_GOTO, "source01");
+      message.put_nested(NFTA_SET_ELEM_EXPR, [&] {
+        message.put_text(NFTA_EXPR_NAME, "counter");
+        message.put_nested(NFTA_EXPR_DATA, [] {});
+      });
+    });
+  });
+  const auto done = commit(socket(), std::move(deed));
+  ASSERT_TRUE(done) << done.error().message();
+  EXPECT_THAT(observed().strange, ElementsAre(HasSubstr("element 10.0.0.77 of src4 has attribute")));
+  settle(whole_table());
 }
 
 TEST_F(NftTableTest, foreign_change_of_elements_is_repaired_element_by_element) {

@@ -72,12 +72,14 @@ struct RawElement {
   std::span<const std::byte> key;
   std::uint32_t flags = 0;
   std::optional<Attribute> data{};
+  std::optional<std::uint16_t> unknown{};  // An attribute that changes its meaning, we do not know how.
 };
 
+// Empty where it is a key of another kind.
 base::Result<std::span<const std::byte>> decode_key(const Attribute& key) {
   std::span<const std::byte> rest = key.value;
-  const Attribute value = TRY(next_attribute(rest));
-  if (value.type != NFTA_DATA_VALUE || !rest.empty()) return base::fail(base::Fault::kernel, "a key of another kind");
+  const Attribute value = rest.empty() ? Attribute{} : TRY(next_attribute(rest));
+  if (value.type != NFTA_DATA_VALUE || !rest.empty()) return std::span<const std::byte>();
   return value.value;
 }
 
@@ -101,7 +103,7 @@ base::Result<RawElement> read_element(const Attribute& element) {
       case NFTA_SET_ELEM_PAD:
         break;
       default:
-        return base::fail(base::Fault::kernel, fmt::format("attribute {} of an element", attribute.type));
+        if (!attribute.says_nothing()) out.unknown = attribute.type;
     }
   }
   return out;
@@ -221,6 +223,10 @@ base::Status TableDecoder::take_element(const Set& set, const Attribute& element
     strange(fmt::format("element {} of {}", element_text(raw.key), set.name));
     return base::Status();
   };
+  if (raw.unknown) {
+    strange(fmt::format("element {} of {} has attribute {}", element_text(raw.key), set.name, *raw.unknown));
+    return {};
+  }
   if (raw.key.size() != key_length_of(set)) return other();
   if (!set.is_map) {
     if ((raw.flags & ~static_cast<std::uint32_t>(NFT_SET_ELEM_INTERVAL_END)) != 0) return other();

@@ -63,6 +63,18 @@ class NftDecode : public testing::Test {
     message.put_text(attribute, name);
   }
   Message& last() { return told_.messages().back(); }
+  // An element 10.0.0.9 with more to it.
+  template <typename Fill>
+  void tell_element(std::string_view set, Fill fill) {
+    constexpr std::array kKey = {std::byte{10}, std::byte{}, std::byte{}, std::byte{9}};
+    tell(NFT_MSG_NEWSETELEM, NFTA_SET_ELEM_LIST_SET, set);
+    last().put_nested(NFTA_SET_ELEM_LIST_ELEMENTS, [&] {
+      last().put_nested(NFTA_LIST_ELEM, [&] {
+        last().put_nested(NFTA_SET_ELEM_KEY, [&] { last().put_bytes(NFTA_DATA_VALUE, kKey); });
+        fill(last());
+      });
+    });
+  }
 
   Requests told_;
 };
@@ -147,6 +159,33 @@ TEST_F(NftDecode, element_that_leads_elsewhere_is_named) {
   element.chain = "";
   told_.add_elements("vip4", std::span(&element, 1));
   EXPECT_THAT(strange(), ElementsAre("element 10.0.0.9 of vip4", "element 10.0.0.9 leads to reply02"));
+}
+
+TEST_F(NftDecode, element_with_an_attribute_of_others_is_named) {
+  tell_element("src4", [&](Message& element) {
+    element.put_nested(NFTA_SET_ELEM_EXPR, [&] { element.put_text(NFTA_EXPR_NAME, "counter"); });
+  });
+  tell_element("own4", [&](Message& element) { element.put_text(NFTA_SET_ELEM_OBJREF, "mine"); });
+  EXPECT_THAT(strange(),
+              ElementsAre("element 10.0.0.9 of src4 has attribute 7", "element 10.0.0.9 of own4 has attribute 9"));
+}
+
+TEST_F(NftDecode, element_of_which_a_newer_kernel_says_nothing_is_ours) {
+  tell_element("src4", [](Message& element) {
+    element.put_u64(NFTA_SET_ELEM_TIMEOUT, 0);
+    put_verdict(element, NFTA_SET_ELEM_DATA, NFT_GOTO, "source01");
+  });
+  EXPECT_THAT(strange(), IsEmpty());
+}
+
+TEST_F(NftDecode, element_of_another_shape_is_named) {
+  const Element wide{.key = {std::byte{10}}, .length = 16, .chain = "source01"};
+  told_.add_elements("src4", std::span(&wide, 1));
+  tell(NFT_MSG_NEWSETELEM, NFTA_SET_ELEM_LIST_SET, "vip4");
+  last().put_nested(NFTA_SET_ELEM_LIST_ELEMENTS, [&] {
+    last().put_nested(NFTA_LIST_ELEM, [&] { put_verdict(last(), NFTA_SET_ELEM_KEY, NFT_GOTO, "reply02"); });
+  });
+  EXPECT_THAT(strange(), ElementsAre("element a00:: of src4", "element of 0 bytes of vip4"));
 }
 
 TEST_F(NftDecode, interval_that_is_no_prefix_is_named) {
