@@ -141,6 +141,8 @@ TEST_F(NftTableTest, what_others_did_inside_our_table_is_named_and_undone) {
            "nft flush chain inet iprule out",
            "nft add element inet iprule src4 '{ 10.0.0.77 : drop }'",
            "nft add element inet iprule own4 '{ 10.9.0.1-10.9.0.5 }'",
+           "saved=$(nft list ruleset | sed 's/map src4 {/map src4 { size 100;/') && nft flush ruleset && "
+           "echo \"$saved\" | nft -f -",
        }) {
     settle(whole_table());
     run(deed);

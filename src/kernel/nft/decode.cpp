@@ -1,6 +1,7 @@
 #include "kernel/nft/decode.h"
 
 #include <algorithm>
+#include <array>
 #include <endian.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
@@ -22,7 +23,23 @@ const Set* find_set(std::string_view name) {
   return known == kSets.end() ? nullptr : &*known;
 }
 
+// What makes a set behave otherwise than ours, none of which has it. Not simply whatever is left: newer kernels tell
+// the count and the backend of a set, and one that says still more must not make strangers of all our sets.
+constexpr std::array<std::uint16_t, 7> kAlterations = {NFTA_SET_POLICY,      NFTA_SET_DESC,     NFTA_SET_TIMEOUT,
+                                                       NFTA_SET_GC_INTERVAL, NFTA_SET_OBJ_TYPE, NFTA_SET_EXPR,
+                                                       NFTA_SET_EXPRESSIONS};
+
+base::Result<bool> is_altered(Fields& fields) {
+  for (const std::uint16_t alteration : kAlterations) {
+    const auto found = fields.take(alteration);
+    if (!found || found->says_nothing()) continue;
+    if (alteration != NFTA_SET_DESC || !TRY(Fields::read(found->value)).expect_no_more()) return true;
+  }
+  return false;
+}
+
 base::Result<bool> is_as_made(Fields& fields, const Set& set) {
+  if (TRY(is_altered(fields))) return false;
   if (TRY(fields.number_or(NFTA_SET_FLAGS, 0)) != flags_of(set)) return false;
   if (TRY(fields.number_or(NFTA_SET_KEY_TYPE, 0)) != key_type_of(set)) return false;
   if (TRY(fields.number(NFTA_SET_KEY_LEN)) != key_length_of(set)) return false;

@@ -1,10 +1,13 @@
 #include "kernel/nft/decode.h"
 
+#include <endian.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
+#include <linux/netfilter/nfnetlink.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include "kernel/nft/encode.h"
 #include "kernel/nft/fields.h"
@@ -127,6 +130,45 @@ TEST_F(NftDecode, set_of_another_type_is_named) {
   }
   EXPECT_THAT(strange(),
               ElementsAre("set src4 is of another type", "set vip4 is of another type", "set own6 is missing"));
+}
+
+TEST_F(NftDecode, set_with_a_size_or_a_timeout_of_others_is_named) {
+  const auto retell = [&](const Set& set) -> Message& {
+    std::erase_if(told_.messages(), [&](const Message& message) {
+      std::span<const std::byte> bytes = message.bytes();
+      std::span<const std::byte> rest = next_message(bytes).value().payload.subspan(sizeof(nfgenmsg));
+      auto fields = Fields::read(rest).value();
+      return (message.type() & 0xffU) == NFT_MSG_NEWSET && fields.text(NFTA_SET_NAME).value() == set.name;
+    });
+    told_.add_set(set);
+    return last();
+  };
+  Message& sized = retell(kSets[0]);
+  sized.put_nested(NFTA_SET_DESC, [&] { put_number(sized, NFTA_SET_DESC_SIZE, 100); });
+  retell(kSets[1]).put_u64(NFTA_SET_TIMEOUT, htobe64(60'000));
+  Message& counting = retell(kSets[2]);
+  counting.put_nested(NFTA_SET_EXPR, [&] { counting.put_text(NFTA_EXPR_NAME, "counter"); });
+  Message& unlimited = retell(kSets[3]);  // As kernels tell of ours.
+  unlimited.put_nested(NFTA_SET_DESC, [&] { put_number(unlimited, NFTA_SET_DESC_SIZE, 0); });
+  unlimited.put_u64(NFTA_SET_HANDLE, htobe64(7));
+  constexpr std::uint16_t kOfANewerKernel = NFTA_SET_EXPRESSIONS + 1;
+  unlimited.put_text(kOfANewerKernel, "rhash");
+  EXPECT_THAT(strange(),
+              ElementsAre("set src4 is of another type", "set src6 is of another type", "set vip4 is of another type"));
+}
+
+RC_GTEST_FIXTURE_PROP(NftDecode, no_attribute_of_an_element_hides_the_table_or_goes_unnoticed,
+                      (const std::vector<std::uint8_t>& bytes)) {
+  const auto type = *rc::gen::inRange<std::uint16_t>(NFTA_SET_ELEM_TIMEOUT, 64);
+  const auto value = std::as_bytes(std::span(bytes));
+  tell_element("src4", [&](Message& element) {
+    element.put_bytes(type, value);
+    put_verdict(element, NFTA_SET_ELEM_DATA, NFT_GOTO, "source01");
+  });
+  const auto observed = decoded();
+  RC_ASSERT(observed.has_value());
+  const bool is_comment = type == NFTA_SET_ELEM_USERDATA || type == NFTA_SET_ELEM_PAD;
+  RC_ASSERT(observed->strange.empty() == (is_comment || Attribute{.type = type, .value = value}.says_nothing()));
 }
 
 TEST_F(NftDecode, rule_that_says_something_else_is_named) {
