@@ -111,7 +111,7 @@ nft 'table inet other { map m { type ipv4_addr : verdict; elements = { 10.96.0.1
       }
     };
     rename([](unsigned one) { return fmt::format("0x{:x}/0x3f00", one); });
-    rename([](unsigned one) { return fmt::format("source{:02x}", one >> 8U); });
+    rename([](unsigned one) { return fmt::format("source{:02}", one >> 8U); });
     rename([](unsigned one) { return fmt::format("0x{:08x} | 0x{:08x}", ~kWindow | one, one); });
     return text;
   }

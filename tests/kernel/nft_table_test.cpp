@@ -1,16 +1,25 @@
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <ctime>
+#include <linux/filter.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netlink.h>
+#include <linux/seccomp.h>
 #include <poll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <thread>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "kernel/nft/header.h"
+#include "kernel/nft/lookup.h"
 #include "kernel/nft/own_table.h"
 #include "kernel/nft/requests.h"
 #include "kernel/nft/table.h"
@@ -298,24 +307,66 @@ TEST_F(NftTableTest, a_view_is_of_one_instant) {
   other.sources[ip("10.0.0.1")] = 0x200;
   other.vips[ip("203.0.113.1")] = 0x3f00;
   settle(one);
+  std::atomic<int> looks = 0;
   std::jthread writer([&](const std::stop_token& stop) {
     auto own = Socket::open(Bus::netfilter).value();
     while (!stop.stop_requested()) {
-      ASSERT_TRUE(apply(own, state::diff({.table = one}, other)));
-      ASSERT_TRUE(apply(own, state::diff({.table = other}, one)));
+      const int before = looks;
+      for (int i = 0; i < 4; ++i) {
+        ASSERT_TRUE(apply(own, state::diff({.table = one}, other)));
+        ASSERT_TRUE(apply(own, state::diff({.table = other}, one)));
+      }
+      looks.wait(before);  // There is no view without a moment in which nobody writes.
     }
   });
+  int views = 0;
   for (int i = 0; i < 200; ++i) {
     const auto seen = observe(socket());
+    ++looks;
+    looks.notify_all();
     if (seen) {
+      ++views;
       EXPECT_TRUE(seen->table == one || seen->table == other);
     } else {
       EXPECT_EQ(seen.error().fault(), base::Fault::unavailable) << seen.error().message();
     }
   }
+  EXPECT_GT(views, 0) << "there was nothing to compare";
   writer.request_stop();
+  ++looks;
+  looks.notify_all();
   writer.join();
   EXPECT_EQ(observed().table, one);
+}
+
+// From now on the kernel refuses this thread every message of that length.
+void refuse_messages_of(std::uint32_t length) {
+  constexpr auto kLengthOfSendto = static_cast<std::uint32_t>(offsetof(seccomp_data, args) + 2 * sizeof(std::uint64_t));
+  std::array filter = {
+      sock_filter(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))),
+      sock_filter(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sendto, 0, 3)),
+      sock_filter(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kLengthOfSendto)),
+      sock_filter(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, length, 0, 1)),
+      sock_filter(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL)),
+      sock_filter(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)),
+  };
+  const sock_fprog program{.len = filter.size(), .filter = filter.data()};
+  ASSERT_EQ(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  ASSERT_EQ(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program), 0);
+}
+
+TEST_F(NftTableTest, a_kernel_that_refuses_one_question_is_none_without_nftables) {
+  settle(whole_table());
+  Message elements = message_of(NFT_MSG_GETSETELEM, 0, NFPROTO_INET);
+  elements.put_text(kTableAttribute, state::kNftTableName);
+  elements.put_text(NFTA_SET_ELEM_LIST_SET, "src4");
+  std::thread([&] {
+    refuse_messages_of(static_cast<std::uint32_t>(elements.bytes().size()));
+    const auto seen = observe(socket());
+    ASSERT_FALSE(seen);
+    EXPECT_THAT(seen.error().message(), HasSubstr("Invalid argument"));
+    EXPECT_FALSE(is_missing(seen.error())) << "or the table would count as absent, and be made anew";
+  }).join();
 }
 
 TEST_F(NftTableTest, socket_stays_in_the_namespace_it_was_opened_in) {

@@ -71,6 +71,14 @@ base::Result<bool> read_content(Socket& socket, TableDecoder& decoder) {
   return true;
 }
 
+// It has told of the table, so the kernel does have nftables: nobody shall take the errno of what it refuses behind
+// that for a sign of the contrary (is_missing), and the table for one that is not there.
+template <typename T>
+base::Result<T> with_nftables(base::Result<T> result) {
+  if (result) return result;
+  return base::fail(result.error().fault(), result.error().message());
+}
+
 }  // namespace
 
 // Several dumps are one view where no transaction came between the first and the last.
@@ -79,8 +87,8 @@ base::Result<state::ObservedNft> observe(Socket& socket) {
     const std::uint32_t before = TRY(generation(socket));
     TableDecoder decoder;
     if (!TRY(base::within("read nft table", read_table(socket, decoder)))) return state::ObservedNft{};
-    if (!TRY(base::within("read nft table", read_content(socket, decoder)))) continue;
-    if (TRY(generation(socket)) == before) return std::move(decoder).finish();
+    if (!TRY(base::within("read nft table", with_nftables(read_content(socket, decoder))))) continue;
+    if (TRY(with_nftables(generation(socket))) == before) return std::move(decoder).finish();
   }
   return base::fail(base::Fault::unavailable, "read nft table: the ruleset changed during every try");
 }

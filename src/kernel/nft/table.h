@@ -8,7 +8,8 @@
 namespace kernel::nft {
 
 // What is there under our table's name, at one instant. Reads every element, so it is for the start, the slow audit,
-// and the time after somebody else touched the table; not for deciding what to write.
+// and the time after somebody else touched the table; not for deciding what to write. Of its errors is_missing() holds
+// only where the kernel has no nftables.
 base::Result<state::ObservedNft> observe(Socket& socket);
 
 // Makes the change, in transactions that each leave every packet's meaning as it was or as it shall be. After an error
