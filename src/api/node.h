@@ -13,6 +13,8 @@ namespace api {
 
 // The slice of a core/v1 Node that selection and the cluster's own prefixes need.
 struct Node {
+  static constexpr unsigned kPageSize = 50;  // With its images it may have 30 KiB.
+
   meta::Meta meta;                      // With labels.
   std::vector<net::Prefix> pod_cidrs;   // In canonical order.
   std::vector<net::Address> addresses;  // Internal ones, in canonical order.

@@ -256,6 +256,7 @@ TEST(Client, an_answer_beyond_the_limits_is_refused_alone) {
     const auto response = client.send(get(target), soon());
     ASSERT_FALSE(response) << target;
     EXPECT_EQ(response.error().fault(), Fault::invalid);
+    EXPECT_EQ(response.error().errno_value(), EMSGSIZE) << "who can ask for less is told to";
   }
   EXPECT_TRUE(client.send(get("/"), soon()));
   EXPECT_EQ(server.accepted(), 1);

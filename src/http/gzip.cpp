@@ -1,6 +1,7 @@
 #include "http/gzip.h"
 
 #include <array>
+#include <cerrno>
 #include <limits>
 #include <memory>
 #include <zlib.h>
@@ -27,7 +28,7 @@ base::Result<std::string> gunzip(std::string_view text, std::size_t limit) {
     stream.avail_out = part.size();
     state = ::inflate(&stream, Z_NO_FLUSH);
     out.append(part.data(), part.size() - stream.avail_out);
-    if (out.size() > limit) return fail(Fault::invalid, "gzip: the contents are larger than we accept");
+    if (out.size() > limit) return fail(Fault::invalid, "gzip: the contents are larger than we accept", EMSGSIZE);
   }
   if (state != Z_STREAM_END || stream.avail_in != 0) return fail(Fault::invalid, "gzip: damaged or cut short");
   return out;

@@ -1,6 +1,7 @@
 #include "http/http1_session.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 
 #include <boost/asio/buffer.hpp>
@@ -130,7 +131,7 @@ base::Status Http1Session::receive(std::string_view bytes) {
     unparsed_.erase(0, taken);
     if (failure == error::need_more) return {};
     if (failure == error::header_limit || failure == error::body_limit) {
-      return refuse({Fault::invalid, "the server's answer is larger than we accept"});
+      return refuse({Fault::invalid, "the server's answer is larger than we accept", EMSGSIZE});
     }
     if (failure) return refuse({Fault::unavailable, fmt::format("HTTP/1.1: {}", failure.message())});
     if (parser_->is_done()) {

@@ -1,6 +1,7 @@
 #include "http/http2_session.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 
@@ -242,7 +243,7 @@ void Http2Session::close(std::int32_t id, std::uint32_t error_code) {
   if (stream.abandoned) {
     stream.exchange->fail({Fault::cancelled, "the request was given up"});
   } else if (stream.too_large) {
-    stream.exchange->fail({Fault::invalid, "the server's answer is larger than we accept"});
+    stream.exchange->fail({Fault::invalid, "the server's answer is larger than we accept", EMSGSIZE});
   } else if (stream.ended && stream.head_done) {
     stream.exchange->finish();  // Whatever code follows the last byte, the answer is whole.
   } else if (error_code == NGHTTP2_REFUSED_STREAM && !stream.head_done) {

@@ -1,6 +1,7 @@
 #include "kube/list_watch.h"
 
 #include <algorithm>
+#include <cerrno>
 
 #include <fmt/format.h>
 
@@ -26,10 +27,20 @@ bool is_too_large(const Error& error) {
   return error.status && error.status->has_cause("ResourceVersionTooLarge");
 }
 
+// More bytes than whoever carries the answer takes: http::Client, or something between us and the server.
+bool is_too_long(const Error& error) {
+  constexpr int kContentTooLarge = 413;
+  return error.errno_value() == EMSGSIZE || (error.status && error.status->code == kContentTooLarge);
+}
+
 }  // namespace
 
 ListWatch::ListWatch(Options options, Sink& sink, std::uint64_t seed)
-    : options_(std::move(options)), sink_(sink), backoff_(kFirstWait, kLongestWait, seed), random_(seed) {}
+    : options_(std::move(options)),
+      sink_(sink),
+      backoff_(kFirstWait, kLongestWait, seed),
+      random_(seed),
+      page_size_(options_.page_size) {}
 
 ListWatch::Step ListWatch::next(base::TimePoint now) {
   if (now < resume_at_) return Pause{resume_at_};
@@ -38,8 +49,7 @@ ListWatch::Step ListWatch::next(base::TimePoint now) {
   if (must_list_ && (is_first || page_once_ || !can_stream_)) {
     if (!listing_) sink_.begin_list();
     listing_ = true;
-    return List{
-        {.selection = options_.selection, .not_older_than = least, .limit = options_.page_size, .token = page_token_}};
+    return List{{.selection = options_.selection, .not_older_than = least, .limit = page_size_, .token = page_token_}};
   }
   if (!must_list_ && was_cut_) {  // Of this list only the version counts, so one object will do.
     return List{{.selection = options_.selection, .not_older_than = version_, .limit = 1, .token = ""}};
@@ -66,6 +76,10 @@ void ListWatch::listed(std::string_view body, base::TimePoint now) {
 
 void ListWatch::failed(const Error& error, base::TimePoint now) {
   const bool was_streamed_list = initial_;
+  if (listing_ && !was_streamed_list && is_too_long(error) && page_size_ > 1) {
+    page_size_ /= 2;  // The same page again, at once.
+    return;
+  }
   drop_list();
   if (was_streamed_list && is_refusal(error)) {
     can_stream_ = false;  // At once: pages will tell what else is wrong.

@@ -20,8 +20,9 @@ namespace kube {
 // Keeps a Sink equal to what the server holds: decides what to ask, and takes the answers. It does no I/O and knows no
 // clock, so that every order of faults can be tried; run() in reflector.h does the talking.
 //
-// Its first list comes in pages: no server has a quicker way for JSON. Later ones, for which all its clients may come
-// to a server at once, come by a stream where it can. From there it follows changes, and lists again when the server
+// Its first list comes in pages: no server has a quicker way for JSON. A page that is refused for its size is asked for
+// again by half as many objects. Later lists, for which all its clients may come to a server at once, come by a stream
+// where it can. From there it follows changes, and lists again when the server
 // has forgotten our version (410, in an answer or in an event). A list older than what was seen is refused, unless two
 // consistent reads say that the storage itself has fallen back. A watch that was cut short is resumed only after the
 // server has shown that it still reaches our version: from a later one than its own, it would serve silence.
@@ -29,7 +30,7 @@ class ListWatch {
  public:
   struct Options {
     Selection selection;
-    unsigned page_size = 1000;  // A megabyte, mostly.
+    unsigned page_size = 1000;  // Objects. A page is held whole, with some three times its bytes while it is decoded.
   };
 
   struct Pause {
@@ -92,6 +93,7 @@ class ListWatch {
   bool was_cut_ = false;     // Whoever answers next may be another server, or have another storage.
   bool can_stream_ = true;   // Lists, by the server.
   bool page_once_ = false;   // A streamed list hung: take pages this time.
+  unsigned page_size_;       // As large as was not refused.
 
   // The list or watch under way.
   bool listing_ = false;

@@ -1,11 +1,13 @@
 #include "kube/list_watch.h"
 
 #include <algorithm>
+#include <cerrno>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "kube/list_watch_test.h"
+#include "kube/reflector.h"
 #include "kube/store.h"
 
 namespace kube {
@@ -183,6 +185,32 @@ TEST_F(Steps, a_refused_stream_means_pages_at_once) {
   (void)next<ListWatch::Watch>();
   steps_.failed(status(422, "Invalid"), now_);
   EXPECT_EQ(next<ListWatch::List>().request.limit, 1000U);
+}
+
+TEST_F(Steps, a_page_that_is_too_large_is_asked_for_again_by_half_as_many_objects) {
+  const base::Error too_long(Fault::invalid, "the server's answer is larger than we accept", EMSGSIZE);
+  EXPECT_EQ(next<ListWatch::List>().request.limit, 1000U);
+  steps_.listed(R"({"metadata":{"resourceVersion":"7","continue":"more"},"items":[]})", now_);
+  (void)next<ListWatch::List>();
+  steps_.failed(too_long, now_);
+  const auto half = next<ListWatch::List>().request;
+  EXPECT_EQ(half.limit, 500U);
+  EXPECT_EQ(half.token, "more") << "what came before counts";
+  EXPECT_EQ(steps_.failures(), 0U);
+  steps_.failed(status(413), now_);
+  EXPECT_EQ(next<ListWatch::List>().request.limit, 250U);
+  for (int i = 0; i < 8; ++i) steps_.failed(too_long, now_);
+  EXPECT_EQ(steps_.failures(), 1U) << "one object alone is too large: that is no matter of pages";
+  now_ += 1min;
+  EXPECT_EQ(next<ListWatch::List>().request.limit, 1U);
+}
+
+TEST(PageSize, is_for_each_kind_to_say) {
+  struct Large {
+    static constexpr unsigned kPageSize = 50;
+  };
+  EXPECT_EQ(page_size_of<Large>(), 50U);
+  EXPECT_EQ(page_size_of<std::string>(), 1000U);
 }
 
 TEST_F(Steps, a_streamed_list_that_hangs_means_pages_this_time) {

@@ -17,6 +17,16 @@ void run(Client& client, const Resource& resource, ListWatch& steps, std::stop_t
 
 std::uint64_t random_seed();
 
+// How many objects make a page of about a megabyte: a kind whose objects are large says so by kPageSize.
+template <typename T>
+constexpr unsigned page_size_of() {
+  if constexpr (requires { T::kPageSize; }) {
+    return T::kPageSize;
+  } else {
+    return ListWatch::Options().page_size;
+  }
+}
+
 // A live copy of one kind, kept by a thread of its own from construction to destruction. `changed` is raised whenever
 // there is something new in latest(); it and the client must outlive the reflector.
 //
@@ -27,7 +37,7 @@ class Reflector {
   Reflector(Client& client, Resource resource, typename Store<T>::Decoder decode, runtime::Signal& changed,
             Selection selection = {}, typename Store<T>::Same same = {})
       : store_(std::move(decode), changed, std::move(same)),
-        steps_({.selection = std::move(selection)}, store_, random_seed()),
+        steps_({.selection = std::move(selection), .page_size = page_size_of<T>()}, store_, random_seed()),
         client_(client),
         resource_(std::move(resource)) {
     start();
