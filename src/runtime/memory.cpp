@@ -1,44 +1,32 @@
 #include "runtime/memory.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <link.h>
 #include <malloc.h>
 #include <mutex>
-#include <sstream>
-#include <string>
+#include <span>
+#include <sys/auxv.h>
 #include <sys/mman.h>
-
-#include "base/file.h"
+#include <unistd.h>
 
 namespace runtime {
 namespace {
 
-// Code and constants are mapped from files and never written: dropping their pages loses nothing. What was written, as
-// the tables of a library are once while it is loaded, is no longer the file's, and stays, swapped out or not. So does
-// all where one of these calls fails.
-void release_mapped_files() {
-  const auto maps = base::read_file("/proc/self/smaps");
-  std::istringstream lines(maps.value_or(""));
-  std::uintptr_t begin = 0;
-  std::uintptr_t end = 0;
-  bool is_file = false;
-  bool is_written = false;
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream fields(line);
-    std::uintptr_t first = 0;
-    std::uintptr_t last = 0;
-    char dash = '\0';
-    std::string rights;
-    fields >> std::hex >> first >> dash >> last >> rights;
-    if (fields && dash == '-') {
-      begin = first, end = last;
-      is_file = (rights == "r-xp" || rights == "r--p") && line.contains('/');
-      is_written = false;
-    } else if (line.starts_with("Anonymous:") || line.starts_with("Swap:")) {
-      is_written |= !line.ends_with(" 0 kB");
-    } else if (line.starts_with("VmFlags:") && is_file && !is_written) {  // The last line of each.
-      (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
-    }
+// Code and constants are mapped from files and never written: dropping their pages loses nothing. What the loader
+// writes to when it relocates lies in segments that are writable in the file. Called under the loader's lock, which
+// lists an object only once its segments lie where they stay: none is taken from beneath a library that is just being
+// loaded. Where a call is refused, the pages stay.
+int release_constant(dl_phdr_info* object, std::size_t, void*) {
+  if (object->dlpi_addr == ::getauxval(AT_SYSINFO_EHDR)) return 0;  // The kernel's own.
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  for (const ElfW(Phdr) & part : std::span(object->dlpi_phdr, object->dlpi_phnum)) {
+    if (part.p_type != PT_LOAD || (part.p_flags & PF_W) != 0) continue;
+    const std::uintptr_t begin = (object->dlpi_addr + part.p_vaddr) & ~(page - 1);
+    const std::uintptr_t end = (object->dlpi_addr + part.p_vaddr + part.p_memsz) & ~(page - 1);  // Whole pages.
+    if (begin < end) (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
   }
+  return 0;
 }
 
 }  // namespace
@@ -60,7 +48,7 @@ void release_memory() {
   static std::mutex one_at_a_time;
   const std::scoped_lock lock(one_at_a_time);
   (void)::malloc_trim(0);
-  release_mapped_files();
+  (void)::dl_iterate_phdr(release_constant, nullptr);
 }
 
 }  // namespace runtime
