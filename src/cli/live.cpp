@@ -1,6 +1,7 @@
 #include "cli/live.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -53,7 +54,8 @@ std::string fate_text(const LiveSight& sight, const TracedPacket& packet) {
       out = "is dropped there";
       break;
     case Fate::unknown:
-      return "was not heard of again: it has no route, or was taken away";
+      return sight.seen.lost ? "was not heard of again; its end may be among what was lost"
+                             : "was not heard of again: it has no route, or was taken away";
   }
   if (packet.mark != 0) out += fmt::format(", mark {:#x}", packet.mark);
   if (packet.ended.from != packet.entered.from || packet.ended.to != packet.entered.to) {
@@ -89,7 +91,8 @@ std::string place(const TracedPacket::Step& step) {
   return "policy";
 }
 
-bool went_as(const LiveSight& sight, const TracedPacket& packet, const path::Verdict& walked) {
+// Nothing where nobody knows.
+std::optional<bool> went_as(const LiveSight& sight, const TracedPacket& packet, const path::Verdict& walked) {
   using Kind = path::Verdict::Kind;
   const auto is_one_of = [&](std::initializer_list<Kind> kinds) {
     return std::ranges::find(kinds, walked.kind) != kinds.end();
@@ -106,6 +109,7 @@ bool went_as(const LiveSight& sight, const TracedPacket& packet, const path::Ver
     case Fate::dropped:
       return false;
     case Fate::unknown:
+      if (sight.seen.lost) return std::nullopt;
       break;
   }
   return is_one_of({Kind::dropped, Kind::prohibited, Kind::unreachable});
@@ -133,7 +137,7 @@ base::Result<LiveSight> watch_live(const path::Packet& flow, const LiveWish& wis
 
 std::size_t strays(const LiveSight& sight, const path::Verdict& walked) {
   return static_cast<std::size_t>(std::ranges::count_if(
-      sight.seen.packets, [&](const TracedPacket& packet) { return !went_as(sight, packet, walked); }));
+      sight.seen.packets, [&](const TracedPacket& packet) { return went_as(sight, packet, walked) == false; }));
 }
 
 void show_live(Page& page, const LiveSight& sight, const path::Verdict& walked) {
@@ -148,7 +152,12 @@ void show_live(Page& page, const LiveSight& sight, const path::Verdict& walked) 
     const TracedPacket& packet = sight.seen.packets[i];
     page.line("  {:<3}{}", i + 1, entry_text(sight, packet));
     steps_table(packet).print(page);
-    page.put("     ").put(fate_text(sight, packet), went_as(sight, packet, walked) ? Tone::good : Tone::bad).end_line();
+    const auto as_walked = went_as(sight, packet, walked);
+    page.put("     ")
+        .put(fate_text(sight, packet), !as_walked   ? Tone::warning
+                                       : *as_walked ? Tone::good
+                                                    : Tone::bad)
+        .end_line();
   }
   if (sight.seen.lost) {
     page.put("     ").put("the kernel told more than could be heard: steps may be missing", Tone::warning).end_line();
@@ -177,7 +186,7 @@ void put_live(json::Object& out, const LiveSight& sight, const path::Verdict& wa
         if (packet.fate == Fate::left) item.put("oif", device(sight, packet.oif));
         item.put_unless_empty("mark", packet.mark);
         item.put("fate", fate_name(packet.fate));
-        item.put("asWalked", went_as(sight, packet, walked));
+        if (const auto as_walked = went_as(sight, packet, walked)) item.put("asWalked", *as_walked);
         item.array("steps", [&](json::Array& steps) {
           for (const TracedPacket::Step& step : packet.steps) {
             steps.object([&](json::Object& one) {

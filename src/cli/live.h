@@ -34,7 +34,7 @@ struct LiveSight {
 // Waits for packets with the flow's addresses, protocol, ports and device to come in by, as far as those are given.
 base::Result<LiveSight> watch_live(const path::Packet& flow, const LiveWish& wish, kernel::rtnl::LinkTable links);
 
-// How many went otherwise than the walk over rules and routes says.
+// How many went otherwise than the walk over rules and routes says. Of one whose end may have been lost nobody knows.
 std::size_t strays(const LiveSight& sight, const path::Verdict& walked);
 
 // Each packet, chain by chain.

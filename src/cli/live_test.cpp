@@ -76,6 +76,14 @@ TEST_F(LiveTest, one_that_goes_otherwise_than_walked_is_counted) {
   EXPECT_EQ(strays(sight_, walked_), 1U);
 }
 
+TEST_F(LiveTest, one_whose_end_may_have_been_lost_is_not_known_to_have_gone_otherwise) {
+  sight_.seen.packets[0].fate = TracedPacket::Fate::unknown;
+  sight_.seen.lost = true;
+  EXPECT_EQ(strays(sight_, walked_), 0U);
+  EXPECT_THAT(text(), HasSubstr("     was not heard of again; its end may be among what was lost\n"));
+  EXPECT_THAT(document(), testing::Not(HasSubstr("asWalked")));
+}
+
 TEST_F(LiveTest, a_device_that_is_gone_is_told_by_its_number) {
   sight_.seen.packets[0].iif = 9;
   EXPECT_THAT(text(), HasSubstr("to port 4000, comes in by device 9\n"));

@@ -13,15 +13,12 @@
 
 #include "kernel/nft/lookup.h"
 #include "kernel/nft/trace_table.h"
+#include "kernel/nft/trace_wait.h"
 
 namespace kernel::nft {
 namespace {
 
-using namespace std::chrono_literals;
-
 constexpr std::size_t kBuffer = std::size_t{1} << 20U;
-// A packet is through a host in microseconds; one that is not heard of for so long has been taken away.
-constexpr auto kOnItsWay = 200ms;
 
 // The kernel's own word stands in front; behind it what that means here.
 base::Error explained(const base::Error& error) {
@@ -50,30 +47,23 @@ base::Result<Trace> Trace::open(const path::Packet& flow) {
 
 base::Result<Trace::Seen> Trace::watch(std::size_t count, base::TimePoint deadline) {
   TracedPackets traced(table_);
+  TraceWait wait(count, deadline);
   Seen out;
-  bool all_began = false;
-  // Of what has been told already all is heard, however little time is left.
-  for (bool in_time = true; in_time && traced.awaited(count) > 0; in_time = base::SteadyClock().now() < deadline) {
+  do {
     pollfd ready{.fd = events_.fd(), .events = POLLIN, .revents = 0};
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-        std::max<base::Duration>(deadline - base::SteadyClock().now(), base::Duration::zero()));
+        std::max<base::Duration>(wait.until() - base::SteadyClock().now(), base::Duration::zero()));
     if (::poll(&ready, 1, static_cast<int>(left.count())) < 0 && errno != EINTR) return base::fail_errno("poll", errno);
-    base::Status read;
     const auto drained = TRY(events_.drain([&](const Received& message) {
       const auto event = decode_trace(message);
       if (event) {
         traced.take(*event);
       } else {
-        read = std::unexpected(event.error());
+        out.lost = true;  // Perhaps of somebody else's packet; whoever it is, the others go on.
       }
     }));
-    TRY(read);
     out.lost = out.lost || drained.lost;
-    if (!all_began && traced.packets().size() >= count) {
-      all_began = true;
-      deadline = std::min(deadline, base::SteadyClock().now() + kOnItsWay);
-    }
-  }
+  } while (wait.goes_on(traced, base::SteadyClock().now()));
   const auto& packets = traced.packets();
   out.packets.assign(packets.begin(), packets.begin() + static_cast<std::ptrdiff_t>(std::min(count, packets.size())));
   return out;

@@ -23,9 +23,9 @@ class Trace {
 
   struct Seen {
     std::vector<TracedPacket> packets{};
-    bool lost = false;  // The kernel told more than could be heard: steps may be missing.
+    bool lost = false;  // The kernel told more than could be heard or understood: steps, and ends, may be missing.
   };
-  // The next `count`, or as many as come by the deadline. At most some 20 a second are looked at.
+  // The next `count`, or as many as come by the deadline, each to its end. At most some 20 a second are looked at.
   base::Result<Seen> watch(std::size_t count, base::TimePoint deadline);
 
   const std::string& table() const { return table_; }

@@ -48,21 +48,36 @@ base::Result<TraceEvent::At> place_of(std::uint32_t type) {
   }
 }
 
-base::Result<TracedHeader> decode_network(std::span<const std::byte> bytes) {
-  std::span<const std::byte> rest = bytes;
-  TracedHeader out;
-  if (!bytes.empty() && std::to_integer<unsigned>(bytes[0]) >> 4U == 4) {
-    const auto header = TRY(take_header<iphdr>(rest));
-    out.from = TRY(net::Address::from_bytes(std::as_bytes(std::span(&header.saddr, 1))));
-    out.to = TRY(net::Address::from_bytes(std::as_bytes(std::span(&header.daddr, 1))));
-    out.ip_protocol = header.protocol;
-  } else {
-    const auto header = TRY(take_header<ipv6hdr>(rest));
-    out.from = TRY(net::Address::from_bytes(std::as_bytes(std::span(&header.saddr, 1))));
-    out.to = TRY(net::Address::from_bytes(std::as_bytes(std::span(&header.daddr, 1))));
-    out.ip_protocol = header.nexthdr;
-  }
+unsigned version_of(std::span<const std::byte> network) {
+  return network.empty() ? 0 : std::to_integer<unsigned>(network[0]) >> 4U;
+}
+
+template <typename Header>
+base::Result<TracedHeader> decode_network(std::span<const std::byte> bytes, std::uint8_t Header::* protocol) {
+  const auto header = TRY(take_header<Header>(bytes));
+  TracedHeader out{.ip_protocol = header.*protocol};
+  out.from = TRY(net::Address::from_bytes(std::as_bytes(std::span(&header.saddr, 1))));
+  out.to = TRY(net::Address::from_bytes(std::as_bytes(std::span(&header.daddr, 1))));
   return out;
+}
+
+// What is neither IPv4 nor IPv6, such as ARP on a bridge that somebody else traces, has no header for us.
+base::Result<std::optional<TracedHeader>> decode_network(std::span<const std::byte> bytes) {
+  switch (version_of(bytes)) {
+    case 4:
+      return TRY(decode_network(bytes, &iphdr::protocol));
+    case 6:
+      return TRY(decode_network(bytes, &ipv6hdr::nexthdr));
+    default:
+      return std::nullopt;
+  }
+}
+
+// What looks like ports in it is payload. In IPv6 it has another protocol's number.
+bool is_later_fragment(std::span<const std::byte> network) {
+  constexpr unsigned kOffset = 0x1fff;
+  const auto header = take_header<iphdr>(network);
+  return header && header->version == 4 && (be16toh(header->frag_off) & kOffset) != 0;
 }
 
 void add_ports(TracedHeader& header, std::span<const std::byte> transport) {
@@ -101,7 +116,8 @@ base::Result<TraceEvent> decode_trace(const Received& message) {
   out.oif = TRY(fields.number_or(NFTA_TRACE_OIF, 0));
   if (const auto network = fields.take(NFTA_TRACE_NETWORK_HEADER)) {
     out.header = TRY(decode_network(network->value));
-    if (const auto transport = fields.take(NFTA_TRACE_TRANSPORT_HEADER)) add_ports(*out.header, transport->value);
+    const auto transport = fields.take(NFTA_TRACE_TRANSPORT_HEADER);
+    if (out.header && transport && !is_later_fragment(network->value)) add_ports(*out.header, transport->value);
   }
   return out;
 }

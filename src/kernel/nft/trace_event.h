@@ -16,7 +16,7 @@ struct TracedHeader {
   net::Address from{};
   net::Address to{};
   std::uint8_t ip_protocol = 0;
-  std::uint16_t sport = 0;  // 0: it has none, or is no first fragment.
+  std::uint16_t sport = 0;  // 0: it has none, is no first fragment, or they stand behind another header of IPv6.
   std::uint16_t dport = 0;
 
   bool operator==(const TracedHeader&) const = default;
@@ -35,7 +35,7 @@ struct TraceEvent {
   std::uint64_t rule = 0;  // Its handle, where it is one.
   Verdict verdict{};
   std::uint32_t mark = 0;
-  // With the first event of each chain that the kernel calls.
+  // With the first event of each chain that the kernel calls; the header of IP packets alone.
   std::uint32_t iif = 0;
   std::uint32_t oif = 0;
   std::optional<TracedHeader> header{};

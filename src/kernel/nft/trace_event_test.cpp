@@ -60,6 +60,30 @@ TEST(TraceEvent, says_which_rule_took_which_packet) {
                                         .dport = 4000}));
 }
 
+// All traces of the name space come to everybody who listens to any.
+TEST(TraceEvent, what_is_no_ip_has_no_header) {
+  Message arp = event();
+  put_number(arp, NFTA_TRACE_TYPE, NFT_TRACETYPE_RULE);
+  arp.put_bytes(NFTA_TRACE_NETWORK_HEADER,
+                bytes({0, 1, 8, 0, 6, 4, 0, 1, 2, 0, 0, 0, 0, 1, 10, 0, 0, 1, 0, 0, 0, 0, 0, 0, 10, 0, 0, 2}));
+  const auto seen = decoded(arp);
+  ASSERT_TRUE(seen) << seen.error().message();
+  EXPECT_FALSE(seen->header);
+}
+
+TEST(TraceEvent, a_later_fragment_has_no_ports) {
+  Message message = event();
+  put_number(message, NFTA_TRACE_TYPE, NFT_TRACETYPE_RULE);
+  message.put_bytes(NFTA_TRACE_NETWORK_HEADER,
+                    bytes({0x45, 0, 0, 28, 0, 7, 0, 185, 64, 17, 0, 0, 10, 244, 1, 7, 198, 18, 7, 9}));
+  message.put_bytes(NFTA_TRACE_TRANSPORT_HEADER, bytes({'p', 'a', 'y', 'l', 'o', 'a', 'd', '!'}));
+  const auto seen = decoded(message);
+  ASSERT_TRUE(seen && seen->header);
+  EXPECT_EQ(seen->header->ip_protocol, 17);
+  EXPECT_EQ(seen->header->sport, 0);
+  EXPECT_EQ(seen->header->dport, 0);
+}
+
 TEST(TraceEvent, the_end_of_a_chain_has_its_policy) {
   Message message = event();
   put_number(message, NFTA_TRACE_TYPE, NFT_TRACETYPE_POLICY);

@@ -5,9 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include "kernel/nft/trace_wait.h"
+
 namespace kernel::nft {
 namespace {
 
+using namespace std::chrono_literals;
 using At = TraceEvent::At;
 using Fate = TracedPacket::Fate;
 
@@ -99,6 +102,34 @@ TEST(TracedPackets, end_where_they_are_dropped) {
   traced.take(met(1, NF_DROP));
   EXPECT_EQ(traced.awaited(1), 0U);
   EXPECT_EQ(traced.packets()[0].fate, Fate::dropped);
+}
+
+TEST(TraceWait, one_that_began_in_time_is_heard_to_its_end) {
+  const base::TimePoint start{1h};
+  TracedPackets traced("iprule-trace-1");
+  TraceWait wait(3, start + 10s);
+  traced.take(own(1, "pre"));
+  EXPECT_TRUE(wait.goes_on(traced, start + 1s));
+  EXPECT_EQ(wait.until(), start + 10s);
+  EXPECT_TRUE(wait.goes_on(traced, start + 10s)) << "it is on its way";
+  EXPECT_EQ(wait.until(), start + 10s + TraceWait::kOnItsWay);
+  traced.take(own(2, "pre"));  // Nobody waits for this one any more.
+  traced.take(own(1, "post", At::policy));
+  EXPECT_FALSE(wait.goes_on(traced, start + 10s + 1ms));
+}
+
+TEST(TraceWait, one_that_was_taken_away_is_not_waited_for_until_the_deadline) {
+  const base::TimePoint start{1h};
+  TracedPackets traced("iprule-trace-1");
+  TraceWait wait(1, start + 10s);
+  traced.take(own(1, "pre"));
+  EXPECT_TRUE(wait.goes_on(traced, start));
+  EXPECT_FALSE(wait.goes_on(traced, start + TraceWait::kOnItsWay));
+}
+
+TEST(TraceWait, the_deadline_ends_it_where_none_has_begun) {
+  TraceWait wait(1, base::TimePoint{1h});
+  EXPECT_FALSE(wait.goes_on(TracedPackets("iprule-trace-1"), base::TimePoint{1h}));
 }
 
 }  // namespace
