@@ -10,12 +10,45 @@
 #include <fmt/format.h>
 
 #include "json/reader.h"
+#include "kernel/nft/layout.h"
 
 namespace cli {
 namespace {
 
-// Chains of ours that are no class's, with the rules that each has.
-constexpr std::array<std::pair<std::string_view, std::size_t>, 3> kFixed = {{{"reply", 4}, {"pre", 3}, {"out", 1}}};
+using state::NftClassKind;
+
+// Chains of ours that are no class's, with how many rules each has and where the kernel calls it.
+struct FixedChain {
+  std::string_view name;
+  std::size_t rules = 0;
+  std::string_view type{};
+  std::string_view hook{};
+};
+constexpr std::array kFixed = {FixedChain{"reply", 4}, FixedChain{"pre", 3, "filter", "prerouting"},
+                               FixedChain{"out", 1, "route", "output"}};
+constexpr int kManglePriority = -150;
+
+const FixedChain* find_fixed(std::string_view name) {
+  const auto known = std::ranges::find(kFixed, name, &FixedChain::name);
+  return known == kFixed.end() ? nullptr : &*known;
+}
+
+bool is_in_its_place(const json::Value& chain, const FixedChain& made) {
+  if (chain["type"].string_or("") != made.type || chain["hook"].string_or("") != made.hook) return false;
+  if (made.hook.empty()) return true;
+  return chain["prio"].integer_or(0) == kManglePriority && chain["policy"].string_or("accept") == "accept";
+}
+
+// What of a set or map is no name and no content: nothing may be added to it.
+bool is_as_made(const json::Value& set, const kernel::nft::Set& made) {
+  if (set["type"].string_or("") != (made.family == net::Family::v4 ? "ipv4_addr" : "ipv6_addr")) return false;
+  if (set["map"].string_or("") != (made.is_map ? "verdict" : "")) return false;
+  if (set["flags"].text() != (made.is_map ? "null" : R"(["interval"])") && set["flags"].text() != R"("interval")") {
+    return false;
+  }
+  return std::ranges::none_of(std::array{"size", "timeout", "gc-interval", "policy", "stmt"},
+                              [&](const char* key) { return set[key].exists(); });
+}
 
 bool is_ours(std::string_view kind, const json::Value& object) {
   return object["family"].string_or("") == "inet" &&
@@ -59,12 +92,7 @@ class TableReader {
     const auto objects = TRY(dump["nftables"].items());
     for (const json::Value& object : objects) {
       for (const auto& [kind, value] : TRY(object.members())) {
-        if (!is_ours(kind, value)) continue;
-        if (kind == "table") is_there_ = true;
-        if (kind == "rule") TRY(take_rule(value));
-        if (kind == "chain") rules_.try_emplace(std::string(TRY(value["name"].string())));
-        if (kind == "map") TRY(take_map(value));
-        if (kind == "set") TRY(take_set(value));
+        if (is_ours(kind, value)) TRY(take(kind, value));
       }
     }
     if (!is_there_) return DumpedTable();
@@ -78,12 +106,30 @@ class TableReader {
     std::vector<Join> joins;
   };
 
+  base::Status take(std::string_view kind, const json::Value& object) {
+    if (kind == "rule") return take_rule(object);
+    if (kind == "map" || kind == "set") return take_set(object);
+    const auto name = std::string(TRY(object["name"].string()));
+    if (kind == "table") {
+      is_there_ = true;
+      if (object["flags"].exists()) strange_.emplace_back("the table has flags");
+    } else if (kind == "chain") {
+      rules_.try_emplace(name);
+      const FixedChain* const fixed = find_fixed(name);
+      if (!is_in_its_place(object, fixed != nullptr ? *fixed : FixedChain{name})) {
+        strange_.push_back(fmt::format("chain {} is at another place", name));
+      }
+    } else {
+      strange_.push_back(fmt::format("{} {}", kind, name));
+    }
+    return {};
+  }
+
   base::Status take_rule(const json::Value& rule) {
     const auto chain = std::string(TRY(rule["chain"].string()));
     Rules& rules = rules_[chain];
     ++rules.count;
-    const auto is_fixed = [&](const auto& one) { return one.first == chain; };
-    if (std::ranges::any_of(kFixed, is_fixed)) return {};
+    if (find_fixed(chain) != nullptr) return {};
     const auto parts = TRY(rule["expr"].items());
     const auto setting = parts.size() == 1 ? setting_of(parts[0]["mangle"]) : rule.fail("");
     const auto join = parts.size() == 2 ? join_of(parts[0]["match"], parts[1]) : rule.fail("");
@@ -97,9 +143,22 @@ class TableReader {
     return {};
   }
 
-  base::Status take_map(const json::Value& map) {
-    const auto name = TRY(map["name"].string());
-    auto& into = name.starts_with("src") ? sources_ : vips_;
+  base::Status take_set(const json::Value& set) {
+    const auto name = TRY(set["name"].string());
+    const auto known = std::ranges::find(kernel::nft::kSets, name, &kernel::nft::Set::name);
+    if (known == kernel::nft::kSets.end()) {
+      strange_.push_back(fmt::format("set {}", name));
+      return {};
+    }
+    sets_.insert(known->name);
+    if (!is_as_made(set, *known)) {
+      strange_.push_back(fmt::format("set {} is of another type", name));
+      return {};
+    }
+    return known->is_map ? take_verdicts(set, name.starts_with("src") ? sources_ : vips_) : take_own(set);
+  }
+
+  static base::Status take_verdicts(const json::Value& map, std::map<net::Address, std::string>& into) {
     for (const json::Value& element : TRY(map["elem"].items_or_none())) {
       const auto pair = TRY(element.items());
       if (pair.size() != 2) return element.fail("is no address with a verdict");
@@ -110,7 +169,7 @@ class TableReader {
     return {};
   }
 
-  base::Status take_set(const json::Value& set) {
+  base::Status take_own(const json::Value& set) {
     for (const json::Value& element : TRY(set["elem"].items_or_none())) {
       const json::Value prefix = element["prefix"];
       const auto text = TRY((prefix.exists() ? prefix["addr"] : element).string());
@@ -127,17 +186,29 @@ class TableReader {
     for (const auto& [chain, rules] : rules_) {
       if (rules.setting) table.window = rules.setting->window;
     }
+    name_missing();
     for (const auto& [chain, rules] : rules_) take_chain(table, chain, rules);
-    for (const auto& [address, chain] : sources_) take_element(table.sources, table.window, address, chain);
-    for (const auto& [address, chain] : vips_) take_element(table.vips, table.window, address, chain);
+    take_elements(table.sources, table.window, sources_, NftClassKind::source);
+    take_elements(table.vips, table.window, vips_, NftClassKind::reply);
+    if (strange_.empty()) {
+      if (const auto valid = state::validate(table); !valid) strange_.push_back(valid.error().message());
+    }
     return {.table = std::move(table), .strange = std::move(strange_)};
   }
 
+  void name_missing() {
+    for (const kernel::nft::Set& set : kernel::nft::kSets) {
+      if (!sets_.contains(set.name)) strange_.push_back(fmt::format("set {} is missing", set.name));
+    }
+    for (const FixedChain& chain : kFixed) {
+      if (!rules_.contains(std::string(chain.name))) strange_.push_back(fmt::format("chain {} is missing", chain.name));
+    }
+  }
+
   void take_chain(state::NftTable& table, const std::string& chain, const Rules& rules) {
-    for (const auto& [name, count] : kFixed) {
-      if (chain != name) continue;
-      if (rules.count != count)
-        strange_.push_back(fmt::format("chain {} has {} rules, not {}", chain, rules.count, count));
+    if (const FixedChain* const fixed = find_fixed(chain)) {
+      if (rules.count != fixed->rules)
+        strange_.push_back(fmt::format("chain {} has {} rules, not {}", chain, rules.count, fixed->rules));
       return;
     }
     const auto known = state::parse_chain_name(chain, table.window);
@@ -157,16 +228,20 @@ class TableReader {
     }
   }
 
-  void take_element(std::map<net::Address, std::uint32_t>& into, std::uint32_t window, const net::Address& address,
-                    const std::string& chain) {
-    if (const auto known = state::parse_chain_name(chain, window)) {
-      into[address] = known->second;
-    } else {
-      strange_.push_back(fmt::format("element {} : goto {}", address.text(), chain));
+  void take_elements(std::map<net::Address, std::uint32_t>& into, std::uint32_t window,
+                     const std::map<net::Address, std::string>& elements, NftClassKind kind) {
+    for (const auto& [address, chain] : elements) {
+      const auto known = state::parse_chain_name(chain, window);
+      if (known && known->first == kind) {
+        into[address] = known->second;
+      } else {
+        strange_.push_back(fmt::format("element {} : goto {}", address.text(), chain));
+      }
     }
   }
 
   bool is_there_ = false;
+  std::set<std::string_view> sets_;     // Of kSets, those that were met.
   std::map<std::string, Rules> rules_;  // By chain.
   std::map<net::Address, std::string> sources_;
   std::map<net::Address, std::string> vips_;

@@ -10,8 +10,17 @@ using testing::ElementsAre;
 
 // As nft 1.0.6 prints them; its chains that are the same everywhere are cut to what is looked at.
 constexpr std::string_view kFixed = R"({"metainfo":{"version":"1.0.6"}},{"table":{"family":"inet","name":"iprule"}},
-{"chain":{"family":"inet","table":"iprule","name":"out"}},
+{"chain":{"family":"inet","table":"iprule","name":"out","type":"route","hook":"output","prio":-150,"policy":"accept"}},
 {"rule":{"family":"inet","table":"iprule","chain":"out","expr":[{"jump":{"target":"reply"}}]}},
+{"chain":{"family":"inet","table":"iprule","name":"pre","type":"filter","hook":"prerouting","prio":-150,"policy":"accept"}},
+{"rule":{"family":"inet","table":"iprule","chain":"pre"}},{"rule":{"family":"inet","table":"iprule","chain":"pre"}},
+{"rule":{"family":"inet","table":"iprule","chain":"pre"}},
+{"chain":{"family":"inet","table":"iprule","name":"reply"}},
+{"rule":{"family":"inet","table":"iprule","chain":"reply"}},{"rule":{"family":"inet","table":"iprule","chain":"reply"}},
+{"rule":{"family":"inet","table":"iprule","chain":"reply"}},{"rule":{"family":"inet","table":"iprule","chain":"reply"}},
+{"map":{"family":"inet","name":"src6","table":"iprule","type":"ipv6_addr","map":"verdict"}},
+{"map":{"family":"inet","name":"vip4","table":"iprule","type":"ipv4_addr","map":"verdict"}},
+{"set":{"family":"inet","name":"own6","table":"iprule","type":"ipv6_addr","flags":["interval"]}},
 {"table":{"family":"ip","name":"iprule"}},{"chain":{"family":"ip","table":"iprule","name":"theirs"}},
 {"chain":{"family":"inet","table":"kube-proxy","name":"iprule"}})";
 constexpr std::string_view kClasses = R"(,
@@ -68,9 +77,53 @@ TEST(NftJson, what_we_would_not_have_made_is_named) {
                                           "chain out has 2 rules, not 1", "chain source01 goes to both03"));
 }
 
+std::string without(std::string text, std::string_view line) {
+  const auto at = text.find(line);
+  EXPECT_NE(at, std::string::npos) << line;
+  return text.erase(at, text.find("}},", at) + 3 - at);
+}
+
+std::string with(std::string text, std::string_view from, std::string_view to) {
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(NftJson, a_table_that_lacks_a_part_is_not_right) {
+  const std::string whole = std::string(kFixed) + std::string(kClasses);
+  EXPECT_THAT(parse(without(whole, R"({"set":{"family":"inet","name":"own6")")).strange,
+              ElementsAre("set own6 is missing"));
+  std::string headless = without(whole, R"({"chain":{"family":"inet","table":"iprule","name":"out")");
+  headless = without(headless, R"({"rule":{"family":"inet","table":"iprule","chain":"out")");
+  EXPECT_THAT(parse(headless).strange, ElementsAre("chain out is missing"));
+}
+
+TEST(NftJson, a_part_that_is_otherwise_is_named) {
+  const std::string whole = std::string(kFixed) + std::string(kClasses);
+  EXPECT_THAT(parse(with(whole, R"("name":"iprule"}})", R"("name":"iprule","flags":["dormant"]}})")).strange,
+              ElementsAre("the table has flags"));
+  EXPECT_THAT(parse(with(whole, R"("hook":"prerouting")", R"("hook":"forward")")).strange,
+              ElementsAre("chain pre is at another place"));
+  EXPECT_THAT(parse(with(whole, R"("prio":-150,"policy":"accept")", R"("prio":-150,"policy":"drop")")).strange,
+              ElementsAre("chain out is at another place"));
+  EXPECT_THAT(
+      parse(with(whole, R"("name":"vip4","table":"iprule",)", R"("name":"vip4","table":"iprule","size":9,)")).strange,
+      ElementsAre("set vip4 is of another type"));
+  EXPECT_THAT(parse(whole + R"(,{"counter":{"family":"inet","table":"iprule","name":"mine"}},
+      {"set":{"family":"inet","table":"iprule","name":"mine"}})")
+                  .strange,
+              ElementsAre("counter mine", "set mine"));
+}
+
+TEST(NftJson, an_element_that_leads_to_a_class_of_another_kind_is_named) {
+  const std::string whole = std::string(kFixed) + std::string(kClasses);
+  EXPECT_THAT(parse(with(whole, R"({"target":"source01"})", R"({"target":"reply02"})")).strange,
+              ElementsAre("element 10.96.23.17 : goto reply02"));
+}
+
 TEST(NftJson, what_cannot_be_read_is_named_with_its_place) {
   const auto dumped = parse_nft_table(R"({"nftables":[{"map":{"family":"inet","table":"iprule","name":"src4",
-      "elem":[["10.0.0.1",{"accept":null}]]}}]})");
+      "type":"ipv4_addr","map":"verdict","elem":[["10.0.0.1",{"accept":null}]]}}]})");
   ASSERT_FALSE(dumped);
   EXPECT_THAT(dumped.error().message(), testing::HasSubstr("nftables[0].map.elem[0]"));
 }
