@@ -30,14 +30,27 @@ base::Result<std::vector<std::string>> fields_of(std::string_view path) {
   }
 }
 
-// What stands there: text as it is, everything else as JSON; nothing where there is none.
-base::Result<std::optional<std::string>> value_at(const std::string& document, const std::vector<std::string>& fields) {
+// What stands there: text as it is, everything else as JSON.
+struct Key {
+  std::string text;
+  std::optional<double> number{};  // Of a JSON number. Text that looks like one is a name.
+};
+
+std::optional<double> number(const std::string& json) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(json.data(), json.data() + json.size(), value);
+  if (error != std::errc() || end != json.data() + json.size()) return std::nullopt;
+  return value;
+}
+
+// Nothing where there is none.
+base::Result<std::optional<Key>> value_at(const std::string& document, const std::vector<std::string>& fields) {
   json::Reader reader;
   json::Value value = TRY(reader.parse(document));
   for (const std::string& field : fields) value = value[field];
   if (!value.exists()) return std::nullopt;
-  const auto text = value.string();
-  return text ? std::string(*text) : value.text();
+  if (const auto text = value.string()) return Key{.text = std::string(*text)};
+  return Key{.text = value.text(), .number = number(value.text())};
 }
 
 std::vector<std::string> fields_in(const std::string& document) {
@@ -50,25 +63,11 @@ std::vector<std::string> fields_in(const std::string& document) {
   return out;
 }
 
-std::optional<double> number(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-bool comes_before(const std::optional<std::string>& left, const std::optional<std::string>& right) {
-  if (!left || !right) return !left && right;
-  const auto one = number(*left);
-  const auto other = number(*right);
-  return one && other ? *one < *other : *left < *right;
-}
-
 }  // namespace
 
 base::Status Listing::sort(std::string_view path) {
   const auto fields = TRY(fields_of(path));
-  std::vector<std::pair<std::optional<std::string>, Row>> keyed;
+  std::vector<std::pair<std::optional<Key>, Row>> keyed;
   for (const Row& row : rows_) keyed.emplace_back(TRY(value_at(row.json, fields)), row);
   const bool any = std::ranges::any_of(keyed, [](const auto& one) { return one.first.has_value(); });
   if (!any && !keyed.empty()) {
@@ -79,7 +78,13 @@ base::Status Listing::sort(std::string_view path) {
                                   nearest.empty() ? fmt::format("there are {}", fmt::join(known, ", "))
                                                   : fmt::format("did you mean \"{}\"?", nearest)));
   }
-  std::ranges::stable_sort(keyed, comes_before, [](const auto& one) -> const auto& { return one.first; });
+  // One way for all of them: with 9 before 10 by size, but either by text beside "1a", there would be no order.
+  const bool by_size =
+      std::ranges::all_of(keyed, [](const auto& one) { return !one.first || one.first->number.has_value(); });
+  std::ranges::stable_sort(keyed, [&](const auto& left, const auto& right) {
+    if (!left.first || !right.first) return !left.first && right.first;
+    return by_size ? *left.first->number < *right.first->number : left.first->text < right.first->text;
+  });
   rows_.clear();
   for (auto& [value, row] : keyed) rows_.push_back(std::move(row));
   return {};

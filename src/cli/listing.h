@@ -37,7 +37,8 @@ class Listing {
   void row(Row row) { rows_.push_back(std::move(row)); }
   bool empty() const { return rows_.empty(); }
 
-  // By a field of the documents: numbers by size, all else as text, rows that lack it first. Equal ones stay in order.
+  // By a field of the documents: by size where all are numbers, else as text; rows that lack it first. Equal ones stay
+  // in order.
   // An error names a path that cannot be read, or a field that no row has.
   base::Status sort(std::string_view path);
 

@@ -44,6 +44,22 @@ TEST(Listing, is_sorted_by_a_field_numbers_by_size) {
   EXPECT_THAT(listing.names(), ElementsAre("node/c", "node/b", "node/a"));
 }
 
+TEST(Listing, names_that_look_like_numbers_are_names) {
+  Listing names({{"NODE"}});
+  for (const char* name : {"9", "10", "1a", "nan", "1e5"}) {
+    names.row({name, {name}, json::object([&](json::Object& row) { row.put("name", name); })});
+  }
+  ASSERT_TRUE(names.sort(".name"));
+  EXPECT_THAT(names.names(), ElementsAre("10", "1a", "1e5", "9", "nan"));
+}
+
+TEST(Listing, one_that_is_no_number_makes_all_of_them_text) {
+  Listing mixed({{"NODE"}});
+  for (const char* row : {R"({"x":9})", R"({"x":10})", R"({"x":"1a"})"}) mixed.row({row, {""}, row});
+  ASSERT_TRUE(mixed.sort(".x"));
+  EXPECT_THAT(mixed.names(), ElementsAre(R"({"x":10})", R"({"x":"1a"})", R"({"x":9})"));
+}
+
 TEST(Listing, a_field_that_nobody_has_is_named_with_the_nearest) {
   Listing listing = example();
   const auto typo = listing.sort(".rulse");
