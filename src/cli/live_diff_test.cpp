@@ -69,6 +69,30 @@ TEST(LiveDiff, a_kernel_is_asked_and_a_report_stands_in_for_one_that_cannot_be) 
   EXPECT_THAT(reports->page.render({}), HasSubstr("as far as reports tell: no kernel was asked.\n"));
 }
 
+TEST(LiveDiff, a_kernel_that_was_not_seen_whole_is_none_that_differs) {
+  const auto answer = diff_in_cluster(two_nodes(), {"worker-1"}, kNow, [](const std::string& node, const Question&) {
+    Answer half = diff_of(node, false);
+    half.code = ExitCode::could_not_ask;
+    return base::Result<Answer>(half);
+  });
+  ASSERT_TRUE(answer) << answer.error().message();
+  EXPECT_THAT(answer->page.render({}),
+              HasSubstr("Diff: 0 of 1 nodes differ, 1 not seen whole, by their kernels, asked now.\n"));
+  EXPECT_EQ(answer->code, ExitCode::could_not_ask);
+}
+
+TEST(LiveDiff, a_report_that_could_not_be_listed_is_not_one_that_is_missing) {
+  ClusterObjects objects = two_nodes();
+  objects.reports.clear();
+  const auto missing = diff_in_cluster(objects, {"worker-1"}, kNow);
+  EXPECT_THAT(missing->page.render({}), HasSubstr("worker-1  no report: no agent has run there\n"));
+  EXPECT_EQ(missing->code, ExitCode::attention);
+  objects.gaps = {"nodestates.api.operator.brtrm.dev: 403 Forbidden"};
+  const auto unknown = diff_in_cluster(objects, {"worker-1"}, kNow);
+  EXPECT_THAT(unknown->page.render({}), HasSubstr("worker-1  its report is not known\n"));
+  EXPECT_EQ(unknown->code, ExitCode::could_not_ask);
+}
+
 TEST(LiveDiff, what_is_not_known_whole_is_not_compared) {
   ClusterObjects objects = two_nodes();
   objects.gaps = {"ipruleconfigs.api.operator.brtrm.dev: 403 Forbidden"};

@@ -65,12 +65,17 @@ std::string since_text(const api::NodeState& report, meta::Time now) {
 // What was found of the nodes that are meant, some by their kernels, some by their reports.
 class Differences {
  public:
-  Differences(const ClusterObjects& objects, meta::Time now) : objects_(objects), now_(now) {}
+  // `reports_known`: a report that is not among the objects is not there.
+  Differences(const ClusterObjects& objects, meta::Time now, bool reports_known)
+      : objects_(objects), now_(now), reports_known_(reports_known) {}
 
   void add_kernel(const std::string& node, const Answer& diff) {
     ++asked_;
-    if (diff.code != ExitCode::fine) ++differing_;
-    if (diff.code == ExitCode::could_not_ask) gaps_.push_back(fmt::format("the kernel of {}: not seen whole", node));
+    if (diff.code == ExitCode::attention) ++differing_;
+    if (diff.code == ExitCode::could_not_ask) {
+      ++half_seen_;
+      gaps_.push_back(fmt::format("the kernel of {}: not seen whole", node));
+    }
     page_.append(diff.page);
     documents_.push_back(json::object([&](json::Object& item) {
       item.put("name", node);
@@ -84,6 +89,10 @@ class Differences {
   }
 
   void add_report(const std::string& node, const api::NodeState* report) {
+    if (report == nullptr && !reports_known_) {
+      page_.put(node).put("  its report is not known", Tone::warning).end_line();
+      return;
+    }
     if (report == nullptr) {
       ++silent_;
       page_.put(node).put("  no report: no agent has run there", Tone::warning).end_line();
@@ -103,7 +112,8 @@ class Differences {
 
   Answer answer(std::size_t nodes) && {
     Answer out{.page = std::move(page_), .json = {}, .code = ExitCode::fine};
-    out.page.line("Diff: {} of {} nodes differ, {}.", differing_, nodes, sources(nodes));
+    out.page.line("Diff: {} of {} nodes differ, {}{}.", differing_, nodes,
+                  half_seen_ > 0 ? fmt::format("{} not seen whole, ", half_seen_) : "", sources(nodes));
     if (differing_ > 0 || silent_ > 0) out.code = ExitCode::attention;
     gaps_.insert(gaps_.end(), objects_.gaps.begin(), objects_.gaps.end());
     add_gaps(out, gaps_);
@@ -144,20 +154,20 @@ class Differences {
 
   const ClusterObjects& objects_;
   meta::Time now_;
+  bool reports_known_;
   Page page_;
   std::vector<std::string> documents_;
   std::vector<std::string> gaps_;
   std::size_t asked_ = 0;
   std::size_t differing_ = 0;
+  std::size_t half_seen_ = 0;
   std::size_t silent_ = 0;
 };
 
-}  // namespace
-
-base::Result<Answer> diff_in_cluster(const ClusterObjects& objects, const std::vector<std::string>& nodes,
-                                     meta::Time now, const AskNode& ask) {
+base::Result<Answer> differences(const ClusterObjects& objects, const std::vector<std::string>& nodes, meta::Time now,
+                                 const AskNode& ask, bool reports_known) {
   const auto names = TRY(chosen_nodes(objects, nodes));
-  Differences found(objects, now);
+  Differences found(objects, now, reports_known);
   for (const std::string& node : names) {
     const auto live = ask ? std::optional(ask_diff(objects, node, ask)) : std::nullopt;
     if (live && *live) {
@@ -168,6 +178,13 @@ base::Result<Answer> diff_in_cluster(const ClusterObjects& objects, const std::v
     }
   }
   return std::move(found).answer(names.size());
+}
+
+}  // namespace
+
+base::Result<Answer> diff_in_cluster(const ClusterObjects& objects, const std::vector<std::string>& nodes,
+                                     meta::Time now, const AskNode& ask) {
+  return differences(objects, nodes, now, ask, objects.gaps.empty());
 }
 
 base::Result<Answer> explain_node(const ClusterObjects& objects, const std::string& node, meta::Time now,
@@ -182,7 +199,8 @@ base::Result<Answer> explain_node(const ClusterObjects& objects, const std::stri
     reached = reached && answer.has_value();
     return answer;
   };
-  const Answer diff = TRY(diff_in_cluster(known, only, now, objects.gaps.empty() ? once : AskNode()));
+  const bool is_whole = objects.gaps.empty();
+  const Answer diff = TRY(differences(known, only, now, is_whole ? once : AskNode(), is_whole));
   const Answer examination = TRY(examine_nodes(known, only, reached ? once : AskNode()));
   const Answer drift = TRY(drift_in_cluster(known, {.nodes = only}, now));
   Answer answer;
