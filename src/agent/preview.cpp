@@ -57,14 +57,18 @@ Preview preview(const Manifests& manifests, const std::string& node, const NodeS
   return preview(publish(manifests), node, settings, seen, facts);
 }
 
-base::Result<Preview> preview_here(const Configs& configs, const std::string& node, const NodeSettings& settings) {
-  auto engine = TRY(kernel::Engine::open({}, kernel::Engine::Reach::steering));
-  const auto seen = TRY(engine.observe({}));
-  // First what tables are looked up, then what is in them, which may decide how.
+base::Result<state::NodeFacts> facts_for(kernel::Socket& socket, const Configs& configs, const std::string& node,
+                                         const NodeSettings& settings, const state::Observation& seen) {
   std::set<std::uint32_t> tables;
   const Wanted wanted = compile(configs, node, settings, seen, {});
   for (const state::Rule& rule : wanted.state.rules) tables.insert(rule.table);
-  return preview(configs, node, settings, seen, TRY(kernel::read_facts(engine.socket(), tables, {})));
+  return kernel::read_facts(socket, tables, {});
+}
+
+base::Result<Preview> preview_here(const Configs& configs, const std::string& node, const NodeSettings& settings) {
+  auto engine = TRY(kernel::Engine::open({}, kernel::Engine::Reach::steering));
+  const auto seen = TRY(engine.observe({}));
+  return preview(configs, node, settings, seen, TRY(facts_for(engine.socket(), configs, node, settings, seen)));
 }
 
 base::Result<Preview> preview_here(const Manifests& manifests, const std::string& node) {

@@ -6,6 +6,7 @@
 #include "agent/manifests.h"
 #include "agent/node_compiler.h"
 #include "base/result.h"
+#include "kernel/netlink/socket.h"
 #include "plan/plan.h"
 #include "state/net_state.h"
 #include "state/node_facts.h"
@@ -35,5 +36,11 @@ base::Result<Preview> preview_here(const std::vector<api::PublishedConfig>& conf
                                    const NodeSettings& settings);
 state::NetState wanted_on(const std::vector<api::PublishedConfig>& configs, const std::string& node,
                           const NodeSettings& settings, const state::Observation& seen, const state::NodeFacts& facts);
+
+// The facts of this host that decide how that is done. They are read in two steps: first what tables are looked up,
+// then what is in them, for the devices there may have a strict reverse path filter.
+base::Result<state::NodeFacts> facts_for(kernel::Socket& socket, const std::vector<api::PublishedConfig>& configs,
+                                         const std::string& node, const NodeSettings& settings,
+                                         const state::Observation& seen);
 
 }  // namespace agent

@@ -207,8 +207,9 @@ void note_refusal(Explanation& explanation) {
 // The host as it would be: ours as the objects want it, everything else as it is.
 base::Result<state::NetState> as_if(ThisHost& host, const Assignment& wanted) {
   const state::Observation now = state::Verified{.state = TRY(host.observe())};
-  const auto facts = TRY(kernel::read_facts(host.socket(), {}, {}));
-  const state::NetState desired = agent::wanted_on(published(wanted), wanted.node, wanted.settings, now, facts);
+  const auto configs = published(wanted);
+  const auto facts = TRY(agent::facts_for(host.socket(), configs, wanted.node, wanted.settings, now));
+  const state::NetState desired = agent::wanted_on(configs, wanted.node, wanted.settings, now, facts);
   std::set<std::uint32_t> tables;
   for (const state::Rule& rule : desired.rules) tables.insert(rule.table);
   state::NetState out = TRY(host.observe(std::move(tables)));

@@ -87,6 +87,27 @@ status: {loadBalancer: {ingress: [{ip: 203.0.113.45}]}}
   EXPECT_EQ(run({"ip", "rule"}).output, before);
 }
 
+// So many would be marked; but what comes back to a marked packet, a strict filter on its uplink would drop.
+TEST_F(Explain, as_if_manifests_were_applied_a_strict_uplink_keeps_its_sources_on_rules) {
+  testbed::TempFolder folder;
+  std::string manifests =
+      "kind: IPRule\nmetadata: {name: public}\nspec: {cidrs: [203.0.0.0/16], table: 100, priority: 900}\n";
+  for (int i = 0; i < 1100; ++i) {
+    manifests += fmt::format(
+        "---\nkind: Service\nmetadata: {{name: web-{0}, namespace: shop}}\n"
+        "spec: {{type: LoadBalancer, clusterIPs: [10.96.{1}.{2}]}}\n"
+        "status: {{loadBalancer: {{ingress: [{{ip: 203.0.{1}.{2}}}]}}}}\n",
+        i, i / 200, i % 200 + 1);
+  }
+  ASSERT_TRUE(base::write_file(folder / "x.yaml", manifests));
+  const auto supposed = [&] {
+    return explain({"--from", "10.96.0.1", "--to", "198.18.7.9", "--iif", "cni0", "-f", folder.path().native()}).output;
+  };
+  EXPECT_THAT(supposed(), HasSubstr("  rule 900  from all fwmark 0x100/0x3f00 lookup 100 proto 183"));
+  ASSERT_TRUE(run({"sh", "-c", "echo 1 > /proc/sys/net/ipv4/conf/eth1/rp_filter"}).exit.ok());
+  EXPECT_THAT(supposed(), HasSubstr("  rule 900  from 10.96.0.1 lookup 100 proto 183"));
+}
+
 TEST_F(Explain, a_pods_reply_passes_the_rule_for_the_cluster_ip_by) {
   const auto done = explain({"--from", "10.244.1.7", "--to", "198.18.7.9"});
   EXPECT_EQ(done.exit.code, 0) << done.errors;
