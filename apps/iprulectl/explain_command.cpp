@@ -50,8 +50,8 @@ base::Result<cli::ClusterObjects> as_if_applied(const Options& options, const cl
 cli::AskNode asker(cli::Cluster& cluster, const cli::ClusterObjects& objects) {
   cli::AskNode ask = cluster.asker(objects);
   if (!objects.supposed) return ask;
-  return [ask, &objects](const std::string& node, cli::Question question) {
-    question.wanted = cli::supposed_assignment(objects, node);
+  return [ask, &objects](const std::string& node, cli::Question question) -> base::Result<cli::Answer> {
+    question.wanted = TRY(cli::supposed_assignment(objects, node));
     return ask(node, question);
   };
 }

@@ -63,8 +63,13 @@ Assignment assignment_of(const ClusterObjects& objects, const std::string& node)
   return out;
 }
 
-Assignment supposed_assignment(const ClusterObjects& objects, const std::string& node) {
-  return {.node = node, .settings = settings_on(objects, node), .configs = agent::objects_to_publish(objects.wanted)};
+base::Result<Assignment> supposed_assignment(const ClusterObjects& objects, const std::string& node) {
+  if (!objects.gaps.empty()) {
+    return base::fail(base::Fault::unavailable,
+                      "nothing is supposed of it, because what is wanted is not known whole: " + objects.gaps.front());
+  }
+  return Assignment{
+      .node = node, .settings = settings_on(objects, node), .configs = agent::objects_to_publish(objects.wanted)};
 }
 
 Assignment supposed_assignment(const agent::Manifests& manifests, const std::string& host) {

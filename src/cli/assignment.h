@@ -27,8 +27,8 @@ agent::NodeSettings settings_on(const ClusterObjects& objects, const std::string
 
 // By the objects that are published.
 Assignment assignment_of(const ClusterObjects& objects, const std::string& node);
-// By those that a controller would publish for what is wanted.
-Assignment supposed_assignment(const ClusterObjects& objects, const std::string& node);
+// By those that a controller would publish for what is wanted; an error where not all of that is known.
+base::Result<Assignment> supposed_assignment(const ClusterObjects& objects, const std::string& node);
 // By manifests, as the whole of what is wanted of a host.
 Assignment supposed_assignment(const agent::Manifests& manifests, const std::string& host);
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/assignment.h"
 #include "cli/drift.h"
 #include "cli/node_report.h"
 #include "cli/plan_page.h"
@@ -91,6 +92,15 @@ TEST(LiveDiff, a_report_that_could_not_be_listed_is_not_one_that_is_missing) {
   const auto unknown = diff_in_cluster(objects, {"worker-1"}, kNow);
   EXPECT_THAT(unknown->page.render({}), HasSubstr("worker-1  its report is not known\n"));
   EXPECT_EQ(unknown->code, ExitCode::could_not_ask);
+}
+
+TEST(SupposedAssignment, nothing_is_supposed_of_what_is_not_known_whole) {
+  ClusterObjects objects = two_nodes();
+  EXPECT_TRUE(supposed_assignment(objects, "worker-1"));
+  objects.gaps = {"services: 403 Forbidden"};
+  const auto half = supposed_assignment(objects, "worker-1");
+  ASSERT_FALSE(half);
+  EXPECT_THAT(half.error().message(), HasSubstr("not known whole: services: 403 Forbidden"));
 }
 
 TEST(LiveDiff, what_is_not_known_whole_is_not_compared) {
