@@ -62,6 +62,7 @@ ControlPlane::ControlPlane(std::filesystem::path program)
 ControlPlane::~ControlPlane() {
   // From the last to the first, and all before the bridge: a server must not look for its peers elsewhere.
   while (!parts_.empty()) parts_.pop_back();
+  if (!bridge_laid_) return;  // A link of that name is somebody else's.
   if (auto rtnl = kernel::Socket::open(kernel::Bus::route)) (void)remove_link(*rtnl, bridge_);
 }
 
@@ -86,6 +87,7 @@ base::Status ControlPlane::lay_bridge() {
   kernel::Socket rtnl = TRY(kernel::Socket::open(kernel::Bus::route));
   TRY(require_no_default_route(rtnl));
   TRY(add_bridge(rtnl, bridge_));
+  bridge_laid_ = true;
   TRY(set_up(rtnl, bridge_));
   TRY(add_address(rtnl, bridge_, {.address = address_, .length = 24}));
   return add_address(rtnl, bridge_, {.address = address6_, .length = 64});

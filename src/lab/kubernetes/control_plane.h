@@ -85,6 +85,7 @@ class ControlPlane {
   TempFolder folder_;
   std::filesystem::path program_;
   std::string bridge_;
+  bool bridge_laid_ = false;  // By us.
   net::Address address_;
   net::Address address6_;
   Authority authority_;

@@ -9,10 +9,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "lab/isolation.h"
+#include "lab/kubernetes/control_plane.h"
 #include "testbed/assert_ok.h"
 #include "testbed/eventually.h"
 #include "testbed/process.h"
@@ -54,6 +56,20 @@ class WorldTest : public testing::Test {
 
   std::optional<World> world_;
 };
+
+TEST_F(WorldTest, a_control_plane_that_did_not_come_to_be_leaves_a_link_of_its_name_alone) {
+  const auto links = [] { return run({.arguments = {"ip", "-o", "link", "show", "type", "dummy"}}, kBound)->output; };
+  for (int i = 0; i < 8; ++i) {  // Whichever number is its.
+    ASSERT_TRUE(
+        run({.arguments = {"ip", "link", "add", fmt::format("cluster{}", i), "type", "dummy"}}, kBound)->exit.ok());
+  }
+  const std::string before = links();
+  EXPECT_FALSE(lab::ControlPlane::start("/nowhere"));
+  EXPECT_EQ(links(), before);
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_TRUE(run({.arguments = {"ip", "link", "delete", fmt::format("cluster{}", i)}}, kBound)->exit.ok());
+  }
+}
 
 TEST_F(WorldTest, a_host_has_only_loopback_and_a_name) {
   const Host& node = add("node-1");
