@@ -1,7 +1,6 @@
 #include "http/websocket.h"
 
 #include <algorithm>
-#include <csignal>
 #include <functional>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -15,6 +14,7 @@
 
 #include "base/fd.h"
 #include "http/dial.h"
+#include "runtime/no_pipe_signal.h"
 
 namespace http {
 namespace {
@@ -57,29 +57,8 @@ class Waiting {
   std::stop_callback<std::function<void()>> on_stop_;
 };
 
-// OpenSSL's write to a socket that the peer has left must be an error for the caller, not the end of the process.
-class NoPipeSignal {
- public:
-  NoPipeSignal() {
-    sigemptyset(&pipe_);
-    sigaddset(&pipe_, SIGPIPE);
-    (void)::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
-  }
-  NoPipeSignal(const NoPipeSignal&) = delete;
-  NoPipeSignal& operator=(const NoPipeSignal&) = delete;
-  ~NoPipeSignal() {
-    constexpr timespec kAtOnce{};
-    if (sigismember(&before_, SIGPIPE) == 0) (void)::sigtimedwait(&pipe_, nullptr, &kAtOnce);
-    (void)::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-
- private:
-  sigset_t pipe_{};
-  sigset_t before_{};
-};
-
 base::Status write_all(Wire& wire, std::string_view bytes, Waiting& waiting) {
-  const NoPipeSignal guard;
+  const runtime::NoPipeSignal guard;
   while (!bytes.empty()) {
     const std::size_t written = TRY(wire.write(bytes));
     bytes.remove_prefix(written);

@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "lab/kubernetes/openssl.h"
+#include "runtime/no_pipe_signal.h"
 
 namespace lab {
 namespace {
@@ -83,6 +84,7 @@ base::Result<Answer> ask(const Endpoint& endpoint, const std::string& path, cons
   }
 
   const std::string request = request_text(path, body);
+  const runtime::NoPipeSignal guard;  // A server that is just starting, or dying, may hang up at any time.
   if (BIO_write(connection.get(), request.data(), static_cast<int>(request.size())) != static_cast<int>(request.size()))
     return refused("send");
   std::string text;
