@@ -5,6 +5,7 @@
 #include "api/pod.h"
 #include "cli/answer_document.h"
 #include "cli/exit_code.h"
+#include "cli/last_line.h"
 #include "json/reader.h"
 #include "kube/pod_exec.h"
 
@@ -31,11 +32,6 @@ base::Result<kube::Key> find_pod(kube::Client& client, const std::string& ns, co
     if (!pod.meta.terminating()) return kube::Key{.ns = pod.meta.ns, .name = pod.meta.name};
   }
   return base::fail(base::Fault::absent, fmt::format("no agent runs there, by the pods of name space {}", ns));
-}
-
-std::string last_line(std::string text) {
-  while (text.ends_with('\n')) text.pop_back();
-  return text.substr(text.rfind('\n') + 1);
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 #include <climits>
 #include <fmt/format.h>
 
+#include "cli/last_line.h"
+
 namespace cli {
 namespace {
 
@@ -21,11 +23,36 @@ constexpr std::string_view kSocket = "/kubectl.sock";
 std::array<char, PATH_MAX> socket_to_remove;
 std::array<char, PATH_MAX> folder_to_remove;
 
+// What ends us, and what was to happen then before we came. What was ignored, as by nohup, stays ignored.
+struct Interrupt {
+  int signal = 0;
+  struct sigaction before{};
+  bool is_taken = false;
+};
+std::array<Interrupt, 3> interrupts = {Interrupt{.signal = SIGINT}, Interrupt{.signal = SIGTERM},
+                                       Interrupt{.signal = SIGHUP}};
+
+void give_interrupts_back() {
+  for (Interrupt& one : interrupts) {
+    if (std::exchange(one.is_taken, false)) (void)::sigaction(one.signal, &one.before, nullptr);
+  }
+}
+
 void remove_and_end(int signal) {
   ::unlink(socket_to_remove.data());
   ::rmdir(folder_to_remove.data());
-  ::signal(signal, SIG_DFL);
+  give_interrupts_back();
   ::raise(signal);
+}
+
+void take_interrupts() {
+  struct sigaction ours{};
+  ours.sa_handler = remove_and_end;
+  for (Interrupt& one : interrupts) {
+    if (one.is_taken || ::sigaction(one.signal, nullptr, &one.before) != 0) continue;
+    const bool is_ignored = (one.before.sa_flags & SA_SIGINFO) == 0 && one.before.sa_handler == SIG_IGN;
+    one.is_taken = !is_ignored && ::sigaction(one.signal, &ours, nullptr) == 0;
+  }
 }
 
 base::Status remove_when_interrupted(const std::string& folder) {
@@ -35,7 +62,7 @@ base::Status remove_when_interrupted(const std::string& folder) {
   std::memcpy(folder_to_remove.data(), folder.c_str(), folder.size() + 1);
   const std::string socket = folder + std::string(kSocket);
   std::memcpy(socket_to_remove.data(), socket.c_str(), socket.size() + 1);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, remove_and_end);
+  take_interrupts();
   return {};
 }
 
@@ -49,17 +76,15 @@ base::Result<std::string> private_folder() {
   return name;
 }
 
-std::string last_line(std::string text) {
-  while (text.ends_with('\n')) text.pop_back();
-  return text.substr(text.rfind('\n') + 1);
-}
-
 }  // namespace
 
 base::Result<std::unique_ptr<KubectlProxy>> KubectlProxy::start(const std::vector<std::string>& flags,
                                                                 std::chrono::seconds patience) {
   const std::string folder = TRY(private_folder());
-  TRY(remove_when_interrupted(folder));
+  if (const auto guarded = remove_when_interrupted(folder); !guarded) {
+    ::rmdir(folder.c_str());
+    return std::unexpected(guarded.error());
+  }
   // kubectl keeps exec from those who find its proxy on a port. Nobody but us finds this one, and exec is how a node's
   // kernel is asked.
   std::vector<std::string> arguments = {"kubectl", "proxy", "--unix-socket=" + folder + std::string(kSocket),
@@ -68,6 +93,7 @@ base::Result<std::unique_ptr<KubectlProxy>> KubectlProxy::start(const std::vecto
   auto process = lab::Process::start({.arguments = std::move(arguments)});
   if (!process) {
     ::rmdir(folder.c_str());
+    give_interrupts_back();
     return std::unexpected(process.error());
   }
   std::unique_ptr<KubectlProxy> out(new KubectlProxy(folder, *std::move(process)));
@@ -94,7 +120,7 @@ KubectlProxy::~KubectlProxy() {
   process_.kill();
   std::error_code ignored;  // Nobody can do more about it.
   std::filesystem::remove_all(folder_, ignored);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
+  give_interrupts_back();
 }
 
 http::Url KubectlProxy::server() const {
