@@ -1,8 +1,14 @@
+#include <array>
 #include <cerrno>
+#include <linux/capability.h>
 #include <linux/fib_rules.h>
 #include <linux/rtnetlink.h>
+#include <string>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <thread>
+#include <unistd.h>
+#include <vector>
 
 #include "kernel/netlink/socket.h"
 #include "tests/kernel/sandbox.h"
@@ -140,6 +146,23 @@ TEST_F(Netlink, answer_of_one_object_goes_to_the_visitor) {
     return base::Status{};
   }));
   EXPECT_EQ(seen, 1);
+}
+
+// As root of a user namespace is: without the capability on the machine itself.
+TEST_F(Netlink, a_transaction_beyond_the_machines_limit_names_what_to_raise) {
+  std::thread([] {  // Capabilities belong to the thread.
+    auto socket = Socket::open(Bus::netfilter).value();
+    __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+    std::array<__user_cap_data_struct, 2> none{};
+    ASSERT_EQ(::syscall(SYS_capset, &header, none.data()), 0);
+    std::vector<Message> messages(400, Message(NLMSG_NOOP, 0));
+    for (Message& message : messages) message.put_bytes(1, std::vector<std::byte>(60'000));
+    const auto refused = socket.transact_whole(messages, 0);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().errno_value(), EMSGSIZE);
+    EXPECT_NE(refused.error().message().find("raise"), std::string::npos) << refused.error().message();
+  })
+      .join();
 }
 
 }  // namespace

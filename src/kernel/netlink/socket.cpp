@@ -1,8 +1,11 @@
 #include "kernel/netlink/socket.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <linux/netlink.h>
 #include <sys/socket.h>
+
+#include <fmt/format.h>
 
 #include "kernel/netlink/ack.h"
 
@@ -16,6 +19,16 @@ constexpr std::size_t kWindowBytes = std::size_t{64} << 10U;
 
 std::unexpected<base::Error> unfit() {
   return base::fail(base::Fault::invalid, "request does not fit into a netlink message");
+}
+
+// Nobody but the machine's administrator can do anything about it.
+std::unexpected<base::Error> too_long(const base::Error& error, std::size_t bytes) {
+  return base::fail(
+      error.fault(),
+      fmt::format("{}: one transaction of {} bytes; without CAP_NET_ADMIN on the machine itself it may have "
+                  "twice net.core.wmem_max: raise that",
+                  error.message(), bytes),
+      error.errno_value());
 }
 
 }  // namespace
@@ -115,12 +128,13 @@ base::Status Socket::transact_whole(std::span<Message> messages, std::size_t ans
     batch.insert(batch.end(), bytes.begin(), bytes.end());
     batch.resize(NLMSG_ALIGN(batch.size()));
   }
-  // Root of a user namespace may not go beyond the machine's limit; of what is too long even so, send() says it.
+  // Root of a user namespace may not go beyond the machine's limit.
   if (const auto size = static_cast<int>(batch.size()); batch.size() > kWindowBytes) {
     const base::Status forced = endpoint_.set_option(SOL_SOCKET, SO_SNDBUFFORCE, size);
     if (!forced) TRY(endpoint_.set_option(SOL_SOCKET, SO_SNDBUF, size));
   }
-  TRY(endpoint_.send(batch));
+  const base::Status sent = endpoint_.send(batch);
+  if (!sent) return sent.error().errno_value() == EMSGSIZE ? base::Status(too_long(sent.error(), batch.size())) : sent;
   // A refusal, of whichever message, comes before the answer that was asked for. More of them may follow; nobody waits
   // for those.
   while (true) {
