@@ -57,7 +57,7 @@ void Exchange::take_here(std::string_view bytes) {
   const base::SteadyClock clock;
   const auto start = clock.now();
   has_enough_ = !(*taker_)(bytes);
-  is_slow_ = clock.now() - start > kSlow;
+  is_slow_ = is_slow_ || clock.now() - start > kSlow;
   if (has_enough_ || is_slow_) taker_ = nullptr;
 }
 
