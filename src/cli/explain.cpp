@@ -10,7 +10,6 @@
 #include "api/kinds.h"
 #include "cli/this_host.h"
 #include "json/writer.h"
-#include "kernel/facts.h"
 #include "kernel/rtnl/link_table.h"
 #include "kernel/rtnl/route_query.h"
 #include "kernel/sysctl.h"

@@ -92,7 +92,7 @@ TEST_F(Explain, as_if_manifests_were_applied_a_strict_uplink_keeps_its_sources_o
   testbed::TempFolder folder;
   std::string manifests =
       "kind: IPRule\nmetadata: {name: public}\nspec: {cidrs: [203.0.0.0/16], table: 100, priority: 900}\n";
-  for (int i = 0; i < 1100; ++i) {
+  for (int i = 0; i < 300; ++i) {
     manifests += fmt::format(
         "---\nkind: Service\nmetadata: {{name: web-{0}, namespace: shop}}\n"
         "spec: {{type: LoadBalancer, clusterIPs: [10.96.{1}.{2}]}}\n"

@@ -58,10 +58,10 @@ class WorldTest : public testing::Test {
 };
 
 TEST_F(WorldTest, a_control_plane_that_did_not_come_to_be_leaves_a_link_of_its_name_alone) {
-  const auto links = [] { return run({.arguments = {"ip", "-o", "link", "show", "type", "dummy"}}, kBound)->output; };
+  const auto links = [] { return run({.arguments = {"ip", "-o", "link", "show", "type", "bridge"}}, kBound)->output; };
   for (int i = 0; i < 8; ++i) {  // Whichever number is its.
     ASSERT_TRUE(
-        run({.arguments = {"ip", "link", "add", fmt::format("cluster{}", i), "type", "dummy"}}, kBound)->exit.ok());
+        run({.arguments = {"ip", "link", "add", fmt::format("cluster{}", i), "type", "bridge"}}, kBound)->exit.ok());
   }
   const std::string before = links();
   EXPECT_FALSE(lab::ControlPlane::start("/nowhere"));
