@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/json_string.h"
+#include "base/log_outlet.h"
 
 namespace base::log {
 namespace {
@@ -92,12 +93,21 @@ std::string now() {
   return fmt::format("{:%FT%T}.{:03}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(time)), millis.count());
 }
 
+std::string line_of(Level level, std::string_view message, std::initializer_list<Field> fields) {
+  return format_line(style(), level, now(), message, fields) + '\n';
+}
+
+// Never destroyed, as the style.
+Outlet& outlet() {
+  static Outlet& present = *new Outlet([](std::size_t lost) {
+    return line_of(Level::warning, "lines were lost: nobody has read them in time", {{"lines", lost}});
+  });
+  return present;
+}
+
 void write(Level level, std::string_view message, std::initializer_list<Field> fields) {
   if (!is_logged(level)) return;
-  std::string line = format_line(style(), level, now(), message, fields);
-  line += '\n';
-  // One write is one line, whole. A full or closed pipe loses lines and never delays the caller's work for long.
-  (void)!::write(style().to_stdout ? STDOUT_FILENO : STDERR_FILENO, line.data(), line.size());
+  outlet().put(style().to_stdout ? STDOUT_FILENO : STDERR_FILENO, line_of(level, message, fields));
 }
 
 }  // namespace

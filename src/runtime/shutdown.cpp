@@ -17,6 +17,7 @@ sigset_t termination() {
 }  // namespace
 
 Shutdown::Shutdown() {
+  ::signal(SIGPIPE, SIG_IGN);
   const sigset_t set = termination();
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   waiter_ = std::thread([this, set] {

@@ -6,7 +6,8 @@
 namespace runtime {
 
 // Turns SIGTERM and SIGINT into a stop request. Make it in main before any other thread: they inherit that the two
-// signals are blocked, so only this one receives them.
+// signals are blocked, so only this one receives them. From then on, who stops reading what the process writes does not
+// end it either: that is an error of the write.
 class Shutdown {
  public:
   Shutdown();

@@ -33,6 +33,13 @@ class Standalone : public HostTest {
     return eventually(fmt::format("the rule to table {} is there", table), kBound,
                       [&] { return rules().contains(fmt::format("from 10.96.23.17 lookup {} proto 183", table)); });
   }
+
+  // The script has the agent's command as its arguments.
+  void start_agent_in_shell(const std::string& script) {
+    const auto started =
+        host_->start({.arguments = {"bash", "-c", script, "agent", IPRULE_AGENT, "standalone", folder()}});
+    ASSERT_TRUE(started) << started.error().message();
+  }
 };
 
 TEST_F(Standalone, once_applies_and_ends) {
@@ -108,6 +115,21 @@ TEST_F(Standalone, stopping_changes_nothing) {
   ASSERT_TRUE(ended) << ended.error().message();
   EXPECT_TRUE(ended->ok()) << ended->text();
   EXPECT_EQ(rules(), before);
+}
+
+TEST_F(Standalone, S20_a_log_that_nobody_reads_delays_nothing) {
+  start_agent_in_shell(
+      fmt::format("mkfifo {0}/.log && exec 3<>{0}/.log && head -c 65536 /dev/zero >&3 && exec \"$@\" >&3", folder()));
+  ASSERT_TRUE(rule_looks_up(100));
+  ASSERT_TRUE(run({"ip", "rule", "flush", "protocol", "183"}).exit.ok());
+  EXPECT_TRUE(rule_looks_up(100));
+}
+
+TEST_F(Standalone, S20_a_log_whose_reader_has_gone_ends_nobody) {
+  start_agent_in_shell("\"$@\" | true");
+  ASSERT_TRUE(rule_looks_up(100));
+  ASSERT_TRUE(run({"ip", "rule", "flush", "protocol", "183"}).exit.ok());
+  EXPECT_TRUE(rule_looks_up(100));
 }
 
 }  // namespace
