@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "agent/resources.h"
+#include "agent/sooner.h"
 #include "api/iprule_config.h"
 #include "api/kinds.h"
 #include "base/log.h"
@@ -14,11 +15,6 @@
 
 namespace agent {
 namespace {
-
-std::optional<base::TimePoint> sooner(std::optional<base::TimePoint> one, std::optional<base::TimePoint> other) {
-  if (!one || !other) return one ? one : other;
-  return std::min(*one, *other);
-}
 
 constexpr auto kConfirmationTime = std::chrono::minutes(1);
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "agent/change_log.h"
+#include "agent/sooner.h"
 #include "base/log.h"
 #include "kernel/facts.h"
 #include "kernel/probe.h"
@@ -22,6 +23,9 @@ using namespace std::chrono_literals;
 
 // Our own table is followed by event; this is for what gave none.
 constexpr auto kTableAudit = 5min;
+
+// A removal that was not looked at twice is looked at again then.
+constexpr auto kSecondLook = 1s;
 
 // What of a node's state the facts are made from.
 bool concerns_facts(kernel::Kinds changed) {
@@ -91,11 +95,6 @@ std::string trouble_of(const Pass& pass) {
     return fmt::format("{} rules are refused; {}", pass.refused.size(), first.error.message());
   }
   return pass.drifting ? Drift::advice() : "";
-}
-
-std::optional<base::TimePoint> sooner(std::optional<base::TimePoint> one, std::optional<base::TimePoint> other) {
-  if (!one || !other) return one ? one : other;
-  return std::min(*one, *other);
 }
 
 }  // namespace
@@ -202,6 +201,7 @@ void NodeLoop::prepare(Pass& pass, const state::Observation& seen) {
   const bool is_news = settled_ != fingerprint(wanted.state);
   if (wanted.whole && is_news && plan::is_mass_removal(kernel, wanted.state, options_.ownership)) {
     wanted.whole = options_.confirm();
+    if (!wanted.whole) wanted.look_again = sooner(wanted.look_again, std::chrono::steady_clock::now() + kSecondLook);
   }
   if (!wanted.whole) wanted.state = plan::retain(std::move(wanted.state), kernel, options_.ownership);
   // What stands before what is only certain in a verified view.

@@ -46,6 +46,7 @@ base::Result<std::unique_ptr<Parts>> build(const StandaloneOptions& options) {
   parts->source = TRY(FolderSource::open(options.folder, options.node, parts->changed));
   parts->status = std::make_unique<StatusWriter>(options, *parts->source);
   NodeLoopOptions loop{.audit = options.audit};
+  loop.confirm = [source = parts->source.get()] { return source->confirm(); };
   loop.after = [status = parts->status.get()](const Looked& looked) { status->tell(looked); };
   parts->loop =
       std::make_unique<NodeLoop>([source = parts->source.get()](const Sight& sight) { return source->latest(sight); },
@@ -63,7 +64,12 @@ base::Status run_standalone(const StandaloneOptions& options, std::stop_token st
 
 base::Status apply_once(const StandaloneOptions& options, std::stop_token stop) {
   const auto parts = TRY(build(options));
-  const auto looked = parts->loop->pass(stop);
+  auto looked = parts->loop->pass(stop);
+  if (looked && *looked && !(*looked)->wanted.whole) {
+    // Most of what stands would go: only if the folder says the same in a moment.
+    (void)runtime::Signal().wait(stop, std::chrono::steady_clock::now() + Vanished::kHold);
+    looked = parts->loop->pass(stop);
+  }
   parts->status->tell(looked);
   if (!looked) return std::unexpected(looked.error());
   if (!*looked) return base::fail(base::Fault::invalid, parts->source->trouble());

@@ -117,6 +117,25 @@ TEST_F(Standalone, stopping_changes_nothing) {
   EXPECT_EQ(rules(), before);
 }
 
+// An agent that starts beside a folder whose files are being written, or have been mounted empty.
+TEST_F(Standalone, S16_a_mass_removal_is_looked_at_twice_and_then_done) {
+  std::string services;
+  for (int i = 1; i <= 30; ++i) {
+    services += fmt::format(
+        "kind: Service\nmetadata: {{name: s{0}, namespace: shop}}\nspec: {{type: LoadBalancer, clusterIPs: "
+        "[10.96.23.{0}]}}\nstatus: {{loadBalancer: {{ingress: [{{ip: 203.0.113.{0}}}]}}}}\n---\n",
+        i);
+  }
+  write("service.yaml", services);
+  ASSERT_TRUE(start_agent({"--once"}).wait_exit(kBound));
+  ASSERT_THAT(rules(), HasSubstr("from 10.96.23.30 lookup 100 proto 183"));
+  write("service.yaml", "");
+  start_agent();
+  EXPECT_TRUE(eventually("all of them are gone", kBound, [&] { return !rules().contains("proto 183"); }));
+  write("service.yaml", services);
+  EXPECT_TRUE(eventually("all of them are back", kBound, [&] { return rules().contains("from 10.96.23.30 "); }));
+}
+
 TEST_F(Standalone, S20_a_log_that_nobody_reads_delays_nothing) {
   start_agent_in_shell(
       fmt::format("mkfifo {0}/.log && exec 3<>{0}/.log && head -c 65536 /dev/zero >&3 && exec \"$@\" >&3", folder()));
