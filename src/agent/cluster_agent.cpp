@@ -99,10 +99,14 @@ Circumstances ClusterAgent::look_around() {
 }
 
 void ClusterAgent::after(const Looked& looked) {
-  readiness_.note(looked, node_trouble());
+  const auto& basis = source_.basis();
+  freshness_.note(basis, clock_.now());
+  const auto& doubt = freshness_.doubt();
+  readiness_.note(looked, node_trouble(), doubt ? std::optional(doubt->text()) : std::nullopt);
   metrics_.note(looked);
-  metrics_.note(source_.basis());
-  if (auto found = findings(source_.basis(), looked, identity_)) reporter_.note(*std::move(found));
+  metrics_.note(basis);
+  metrics_.note(freshness_);
+  if (auto found = findings(basis, looked, identity_, doubt)) reporter_.note(*std::move(found));
 }
 
 // A name that is taken from the host and is not the Node's would lead to a report that nobody asked for.

@@ -8,6 +8,7 @@
 #include "agent/departure.h"
 #include "agent/environment.h"
 #include "agent/findings.h"
+#include "agent/freshness.h"
 #include "agent/loop_metrics.h"
 #include "agent/node_loop.h"
 #include "agent/probe_server.h"
@@ -52,6 +53,7 @@ class ClusterAgent {
   LoopMetrics metrics_;
   runtime::Signal changed_;
   ClusterSource source_;
+  Freshness freshness_;
   Reporter reporter_;
   NodeLoop loop_;
   std::optional<ProbeServer> probes_;  // Last: it looks at much of the above.

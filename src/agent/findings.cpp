@@ -120,6 +120,11 @@ meta::Condition synced(const NodeState::Status& found, const Failures& failures)
                                  first.name, first.message)};
 }
 
+// What was read back is as published as far as anybody knows, and nobody knows how far that is.
+meta::Condition synced_in_doubt(const Doubt& doubt) {
+  return {.type = "Synced", .status = meta::Truth::no, .reason = doubt.reason, .message = doubt.message};
+}
+
 meta::Condition clashing(const std::vector<plan::Clash>& clashes) {
   if (clashes.empty()) {
     return {.type = "Clashing",
@@ -210,7 +215,7 @@ void describe(const state::NodeFacts& facts, const state::NetState& wanted, Node
 }
 
 // False where the look proves nothing either way.
-bool describe(const ClusterSource::Basis& basis, const Pass& pass, Findings& out) {
+bool describe(const ClusterSource::Basis& basis, const Pass& pass, const std::optional<Doubt>& doubt, Findings& out) {
   Failures failures;
   for (const NodeState::Failed& failed : pass.wanted.failed) failures.emplace(failed.uid, failed);
   const auto missing = missing_rules(pass);
@@ -226,6 +231,10 @@ bool describe(const ClusterSource::Basis& basis, const Pass& pass, Findings& out
   out.found.dataplane = backend_of(kernel);
   describe(pass.facts, pass.wanted.state, out.found);
   out.found.conditions = {synced(out.found, failures), clashing(pass.report.left.clashes), drifting(pass)};
+  if (doubt && out.found.sync == api::Sync::in_sync) {
+    out.found.sync = api::Sync::failing;
+    out.found.conditions.front() = synced_in_doubt(*doubt);
+  }
   if (pass.wanted.foreign_rules) out.found.conditions.push_back(foreign_rules(pass));
   out.progress.is_verified = is_verified;
   // While the stream is broken nobody knows whether the server still means the same by these numbers.
@@ -238,14 +247,16 @@ bool describe(const ClusterSource::Basis& basis, const Pass& pass, Findings& out
   return true;
 }
 
-void describe(const base::Error& error, Findings& out) {
+void describe_trouble(const Doubt& trouble, Findings& out) {
   out.found.sync = api::Sync::failing;
   out.found.counts = out.stored.counts;  // For want of better knowledge.
   out.found.dataplane = out.stored.dataplane;
-  out.found.conditions = {{.type = "Synced",
-                           .status = meta::Truth::no,
-                           .reason = error.fault() == base::Fault::denied ? "NotPermitted" : "KernelUnreadable",
-                           .message = error.message()}};
+  out.found.conditions = {synced_in_doubt(trouble)};
+}
+
+Doubt trouble_of(const base::Error& error) {
+  return {.reason = error.fault() == base::Fault::denied ? "NotPermitted" : "KernelUnreadable",
+          .message = error.message()};
 }
 
 // Who is answered; nothing where nobody asks, or where an answer would prove nothing.
@@ -275,13 +286,13 @@ NodeIdentity NodeIdentity::of_this_node() {
   return {.boot_id = std::move(boot_id), .kernel = names.release, .version = std::string(base::version())};
 }
 
-std::optional<Findings> findings(const ClusterSource::Basis& basis, const Looked& looked,
-                                 const NodeIdentity& identity) {
+std::optional<Findings> findings(const ClusterSource::Basis& basis, const Looked& looked, const NodeIdentity& identity,
+                                 const std::optional<Doubt>& doubt) {
   auto out = answer_to(basis, identity);
   if (!out || (looked && !*looked)) return std::nullopt;
   if (!looked) {
-    describe(looked.error(), *out);
-  } else if (!describe(basis, **looked, *out)) {
+    describe_trouble(trouble_of(looked.error()), *out);
+  } else if (!describe(basis, **looked, doubt, *out)) {
     return std::nullopt;
   }
   return out;

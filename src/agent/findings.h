@@ -5,6 +5,7 @@
 #include <string>
 
 #include "agent/cluster_source.h"
+#include "agent/freshness.h"
 #include "agent/node_loop.h"
 #include "api/node_state.h"
 #include "intent/node/report.h"
@@ -34,8 +35,10 @@ struct NodeIdentity {
 };
 
 // Nothing where there is nothing to answer to (no report object, or the objects were not listed under its token yet),
-// or where the look was disturbed and proves nothing: the next one will.
-std::optional<Findings> findings(const ClusterSource::Basis& basis, const Looked& looked, const NodeIdentity& identity);
+// or where the look was disturbed and proves nothing: the next one will. `doubt`: why what was published may be other
+// than what the kernel was compared with.
+std::optional<Findings> findings(const ClusterSource::Basis& basis, const Looked& looked, const NodeIdentity& identity,
+                                 const std::optional<Doubt>& doubt = {});
 
 // The last word of an agent that has taken all of its own out of the kernel: the node holds nothing, and nothing more
 // is acknowledged, for what is published is not here.

@@ -47,8 +47,9 @@ struct Node {
                      .nodes = std::make_shared<const kube::View<api::Node>>(nodes),
                      .reports = std::make_shared<const kube::View<api::NodeState>>(reports),
                      .listed_under_token = listed_under_token},
-                    pass, kIdentity);
+                    pass, kIdentity, doubt);
   }
+  std::optional<Doubt> doubt{};
   bool listed_under_token = true;
 };
 
@@ -106,6 +107,20 @@ TEST(Findings, A8_a_broken_stream_stops_the_number) {
   const auto found = node.find();
   ASSERT_TRUE(found);
   EXPECT_FALSE(found->progress.is_complete);
+}
+
+TEST(Findings, A11_what_is_no_longer_watched_is_not_in_sync_and_says_why) {
+  Node node;
+  node.doubt = {.reason = "NoAccess", .message = "agents can no longer be watched"};
+  const auto found = node.find();
+  ASSERT_TRUE(found);
+  EXPECT_NE(found->found.sync, api::Sync::in_sync);
+  const auto* condition = meta::find(found->found.conditions, "Synced");
+  ASSERT_NE(condition, nullptr);
+  EXPECT_EQ(condition->status, meta::Truth::no);
+  EXPECT_EQ(condition->reason, "NoAccess");
+  node.pass.wanted.failed = {{.uid = "uid-a", .name = "a", .reason = "BadAddress", .message = "x"}};
+  EXPECT_EQ(meta::find(node.find()->found.conditions, "Synced")->reason, "BadAddress") << "what is sure comes first";
 }
 
 TEST(Findings, rules_of_others_are_named_where_the_agent_asks_for_them) {

@@ -59,6 +59,8 @@ LoopMetrics::LoopMetrics(metrics::Registry& registry)
       foreign_(registry.gauge("iprule_agent_foreign_rules", "Rules of others, without the kernel's own.")),
       last_sync_(registry.gauge("iprule_agent_last_sync_timestamp_seconds",
                                 "When the kernel was last read back as published, in seconds since 1970.")),
+      watch_age_(registry.gauge("iprule_agent_watch_stale_seconds",
+                                "For how long the watch that fails for the longest time has done so; 0: none fails.")),
       duration_(registry.histogram("iprule_agent_reconcile_duration_seconds", "How long one look took.", buckets())) {
   // Agents of the old project deleted objects themselves; here the controller does.
   (void)registry.counter("iprule_agent_ipruleconfigs_deleted_total", "IPRuleConfigs deleted by this agent: none.");
@@ -96,6 +98,10 @@ void LoopMetrics::note(const ClusterSource::Basis& basis) {
   processed_.add(static_cast<double>(basis.configs->objects.size()));
   absent_.set(static_cast<double>(
       std::ranges::count_if(basis.configs->objects, [](const auto& object) { return !object->value.is_present(); })));
+}
+
+void LoopMetrics::note(const Freshness& freshness) {
+  watch_age_.set(std::chrono::duration<double>(freshness.age()).count());
 }
 
 }  // namespace agent

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/cluster_source.h"
+#include "agent/freshness.h"
 #include "agent/node_loop.h"
 #include "metrics/registry.h"
 
@@ -13,6 +14,7 @@ class LoopMetrics {
 
   void note(const Looked& looked);
   void note(const ClusterSource::Basis& basis);
+  void note(const Freshness& freshness);
 
  private:
   metrics::Counter added_;
@@ -26,6 +28,7 @@ class LoopMetrics {
   metrics::Gauge absent_;
   metrics::Gauge foreign_;
   metrics::Gauge last_sync_;
+  metrics::Gauge watch_age_;
   metrics::Histogram duration_;
   std::uint64_t seen_version_ = 0;  // Of the published objects.
 };

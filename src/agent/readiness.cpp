@@ -33,11 +33,13 @@ void Readiness::add_to(runtime::Health& health) {
   });
   health.add("node", [this] { return state_.read([](const State& state) { return state.node; }); });
   health.add("rules", [this] { return state_.read([](const State& state) { return state.rules; }); });
+  health.add("watch", [this] { return state_.read([](const State& state) { return state.watch; }); });
 }
 
-void Readiness::note(const Looked& looked, std::optional<std::string> node) {
+void Readiness::note(const Looked& looked, std::optional<std::string> node, std::optional<std::string> watch) {
   state_.change([&](State& state) {
     state.node = std::move(node);
+    state.watch = std::move(watch);
     state.rules = kernel_trouble(looked);
     if (looked && *looked && (*looked)->report.settled()) state.synced = true;
   });

@@ -16,14 +16,16 @@ class Readiness {
   // Adds its checks; this must outlive `health`.
   void add_to(runtime::Health& health);
 
-  // `node`: why the name of this node cannot be right; nothing where it is, or where that is not known yet.
-  void note(const Looked& looked, std::optional<std::string> node);
+  // `node`: why this cannot be the node that it is taken for; nothing where it is, or where that is not known yet.
+  // `watch`: why what is published may be other than what is known.
+  void note(const Looked& looked, std::optional<std::string> node, std::optional<std::string> watch = {});
 
  private:
   struct State {
     bool synced = false;  // Once all that is wanted was there.
     std::optional<std::string> node{};
     std::optional<std::string> rules{};
+    std::optional<std::string> watch{};
   };
   runtime::Guarded<State> state_;
 };

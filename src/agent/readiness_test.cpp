@@ -59,5 +59,13 @@ TEST_F(ReadinessTest, D34_a_name_that_is_no_node_is_not_ready) {
   EXPECT_THAT(health_.report().text, HasSubstr("[-]node failed: NoSuchNode"));
 }
 
+TEST_F(ReadinessTest, A11_a_watch_that_is_refused_is_not_ready) {
+  readiness_.note(settled(), {}, "NoAccess: agents can no longer be watched");
+  EXPECT_FALSE(health_.report().well);
+  EXPECT_THAT(health_.report().text, HasSubstr("[-]watch failed: NoAccess"));
+  readiness_.note(settled(), {});
+  EXPECT_TRUE(health_.report().well);
+}
+
 }  // namespace
 }  // namespace agent

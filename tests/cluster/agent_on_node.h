@@ -67,9 +67,10 @@ class AgentOnNode : public testing::Test {
     if (HasFailure() && agent_ != nullptr) fmt::print(stderr, "--- agent\n{}\n", agent_->output() + agent_->errors());
   }
 
-  // `through`: a program that starts it, with its flags.
-  void start_agent(std::vector<std::string> environment = {}, std::vector<std::string> through = {}) {
-    through.insert(through.end(), {IPRULE_AGENT, "--kubeconfig", kubeconfig_.native()});
+  // `through`: a program that starts it, with its flags; `kubeconfig`: who it is for the API server.
+  void start_agent(std::vector<std::string> environment = {}, std::vector<std::string> through = {},
+                   const std::filesystem::path& kubeconfig = kubeconfig_) {
+    through.insert(through.end(), {IPRULE_AGENT, "--kubeconfig", kubeconfig.native()});
     environment.insert(environment.begin(), {fmt::format("NODE_NAME={}", kNode), "POD_NAMESPACE=default"});
     auto started = node_->start({.arguments = std::move(through), .environment = std::move(environment)});
     ASSERT_TRUE(started) << started.error().message();

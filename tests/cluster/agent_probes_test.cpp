@@ -76,6 +76,32 @@ TEST_F(AgentProbes, D34_a_name_that_is_no_node_is_never_ready) {
   EXPECT_TRUE(answers("/ready", "NoSuchNode"));
 }
 
+// Its rights to read are another role's than that to report.
+TEST_F(AgentProbes, A11_rights_taken_away_are_told_and_the_rules_stay) {
+  kubectl({"create", "serviceaccount", "watched"});
+  kubectl({"create", "clusterrole", "reads", "--verb=get,list,watch",
+           "--resource=nodes,ipruleconfigs.api.operator.brtrm.dev,agents.api.operator.brtrm.dev,"
+           "nodestates.api.operator.brtrm.dev"});
+  kubectl({"create", "clusterrole", "reports", "--verb=patch", "--resource=nodestates.api.operator.brtrm.dev/status"});
+  kubectl({"create", "clusterrolebinding", "reads", "--clusterrole=reads", "--serviceaccount=default:watched"});
+  kubectl({"create", "clusterrolebinding", "reports", "--clusterrole=reports", "--serviceaccount=default:watched"});
+  const auto account = cluster_.service_account("default", "watched");
+  ASSERT_TRUE(account) << account.error().message();
+  ask_for_report("t");
+  publish(config("iprc-10-96-1-50", "10.96.1.50"));
+  start_agent({}, {}, cluster_.kubeconfig(*account));
+  ASSERT_TRUE(becomes_reported(".sync", "InSync"));
+
+  kubectl({"delete", "clusterrolebinding", "reads"});
+  ASSERT_TRUE(cluster_.api_server().restart());  // It asks again for a watch's rights only when that begins anew.
+  EXPECT_TRUE(becomes_reported(".conditions[?(@.type==\"Synced\")].reason", "NoAccess"));
+  EXPECT_TRUE(answers("/ready", "NoAccess"));
+  EXPECT_THAT(rules(), HasSubstr(line("10.96.1.50")));
+  kubectl({"create", "clusterrolebinding", "reads", "--clusterrole=reads", "--serviceaccount=default:watched"});
+  EXPECT_TRUE(becomes_reported(".sync", "InSync"));
+  EXPECT_TRUE(answers("/ready", "200 OK"));
+}
+
 TEST_F(AgentProbes, D30_a_flush_is_repaired_at_once_and_counted) {
   publish(config("iprc-10-96-1-50", "10.96.1.50"));
   start_agent({"RECONCILE_PERIOD=1h"});  // No audit within this test: the kernel's word alone must do.
