@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "agent/host_network.h"
 #include "agent/purge.h"
 #include "agent/resources.h"
 #include "base/log.h"
@@ -51,10 +52,11 @@ ClusterAgent::ClusterAgent(kube::Client& client, std::string node, const Environ
       identity_(NodeIdentity::of_this_node()),
       heartbeat_("loop", patience(environment.reconcile_period), clock_),
       metrics_(registry_),
+      token_node_(client, node_, changed_),
       source_(client, node_, {.default_priority = environment.default_priority, .protocol = environment.rule_protocol},
               home_, changed_),
       reporter_(client, node_),
-      loop_([this](const Sight& sight) { return source_.latest(sight); }, changed_,
+      loop_([this](const Sight& sight) { return wanted(sight); }, changed_,
             {.ownership = ownership_,
              .audit = environment.reconcile_period,
              .confirm = [this] { return source_.confirm(); },
@@ -70,7 +72,23 @@ void ClusterAgent::run(std::stop_token stop) {
   leave();
 }
 
+// As published, unless that is another node's, or this is no node's network: what is in the kernel then stays as it is.
+std::optional<Wanted> ClusterAgent::wanted(const Sight& sight) {
+  auto out = source_.latest(sight);
+  const auto* node = source_.basis().complete() ? source_.basis().node() : nullptr;
+  if (sight.kernel != nullptr && node != nullptr) {
+    elsewhere_ = not_the_hosts_network(node->value.addresses, sight.facts);
+  }
+  return may_act() ? std::move(out) : std::nullopt;
+}
+
+bool ClusterAgent::may_act() const {
+  return token_node_.verdict().may_act && !elsewhere_;
+}
+
 void ClusterAgent::leave() {
+  // Whether another node's agent is to go says nothing about this one's rules.
+  if (!may_act()) return base::log::info("our rules stay");
   const auto reason = reason_to_purge(look_around());
   if (!reason) {
     base::log::info("our rules stay");
@@ -106,11 +124,15 @@ void ClusterAgent::after(const Looked& looked) {
   metrics_.note(looked);
   metrics_.note(basis);
   metrics_.note(freshness_);
-  if (auto found = findings(basis, looked, identity_, doubt)) reporter_.note(*std::move(found));
+  if (!token_node_.verdict().may_act) return;
+  auto found = elsewhere_ ? standing_still(basis, identity_, *elsewhere_) : findings(basis, looked, identity_, doubt);
+  if (found) reporter_.note(*std::move(found));
 }
 
 // A name that is taken from the host and is not the Node's would lead to a report that nobody asked for.
 std::optional<std::string> ClusterAgent::node_trouble() const {
+  if (auto trouble = token_node_.verdict().trouble) return trouble;
+  if (elsewhere_) return elsewhere_->text();
   const auto& basis = source_.basis();
   if (!basis.nodes || !basis.nodes->complete || basis.node() != nullptr) return std::nullopt;
   return fmt::format("NoSuchNode: there is no Node {}; set NODE_NAME to the name of this node", node_);

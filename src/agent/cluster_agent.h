@@ -14,6 +14,7 @@
 #include "agent/probe_server.h"
 #include "agent/readiness.h"
 #include "agent/reporter.h"
+#include "agent/token_node.h"
 #include "base/clock.h"
 #include "kube/client.h"
 #include "metrics/registry.h"
@@ -33,6 +34,8 @@ class ClusterAgent {
   void run(std::stop_token stop);
 
  private:
+  std::optional<Wanted> wanted(const Sight& sight);
+  bool may_act() const;
   void after(const Looked& looked);
   void leave();
   Circumstances look_around();
@@ -52,8 +55,10 @@ class ClusterAgent {
   metrics::Registry registry_;
   LoopMetrics metrics_;
   runtime::Signal changed_;
+  TokenNode token_node_;
   ClusterSource source_;
   Freshness freshness_;
+  std::optional<Doubt> elsewhere_;  // Why this is not the node's network.
   Reporter reporter_;
   NodeLoop loop_;
   std::optional<ProbeServer> probes_;  // Last: it looks at much of the above.

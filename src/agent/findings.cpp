@@ -298,6 +298,13 @@ std::optional<Findings> findings(const ClusterSource::Basis& basis, const Looked
   return out;
 }
 
+std::optional<Findings> standing_still(const ClusterSource::Basis& basis, const NodeIdentity& identity,
+                                       const Doubt& reason) {
+  auto out = answer_to(basis, identity);
+  if (out) describe_trouble(reason, *out);
+  return out;
+}
+
 std::optional<Findings> farewell(const ClusterSource::Basis& basis, const NodeIdentity& identity) {
   auto out = answer_to(basis, identity);
   if (!out) return std::nullopt;

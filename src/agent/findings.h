@@ -40,6 +40,10 @@ struct NodeIdentity {
 std::optional<Findings> findings(const ClusterSource::Basis& basis, const Looked& looked, const NodeIdentity& identity,
                                  const std::optional<Doubt>& doubt = {});
 
+// Of an agent that leaves this kernel alone: nothing was looked at, and nothing is acknowledged.
+std::optional<Findings> standing_still(const ClusterSource::Basis& basis, const NodeIdentity& identity,
+                                       const Doubt& reason);
+
 // The last word of an agent that has taken all of its own out of the kernel: the node holds nothing, and nothing more
 // is acknowledged, for what is published is not here.
 std::optional<Findings> farewell(const ClusterSource::Basis& basis, const NodeIdentity& identity);

@@ -7,6 +7,7 @@ namespace cluster_test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class AgentProbes : public AgentOnNode {
  protected:
@@ -20,6 +21,17 @@ class AgentProbes : public AgentOnNode {
   }
   testing::AssertionResult answers(const std::string& path, const std::string& part) {
     return eventually(fmt::format("{} says {}", path, part), kBound, [&] { return ask(path).contains(part); });
+  }
+
+  // The account of agents, as a pod on that node has it.
+  std::filesystem::path account_of_pod_on(const std::string& node) {
+    apply(
+        fmt::format("apiVersion: v1\nkind: Pod\nmetadata: {{name: agent-on-{0}, namespace: default}}\nspec: "
+                    "{{nodeName: {0}, serviceAccountName: edge-agent, containers: [{{name: agent, image: agent}}]}}\n",
+                    node));
+    const auto credentials = cluster_.service_account("default", "edge-agent", "agent-on-" + node);
+    EXPECT_TRUE(credentials) << credentials.error().message();
+    return cluster_.kubeconfig(*credentials);
   }
 };
 
@@ -74,6 +86,45 @@ TEST_F(AgentProbes, D34_a_name_that_is_no_node_is_never_ready) {
   start_agent();
   EXPECT_TRUE(rule_appears("10.96.1.50"));
   EXPECT_TRUE(answers("/ready", "NoSuchNode"));
+}
+
+TEST_F(AgentProbes, E2_with_the_token_of_another_node_nothing_is_touched_or_reported) {
+  ask_for_report("t");
+  publish(config("iprc-10-96-1-50", "10.96.1.50"));
+  ip({"rule", "add", "from", "10.96.1.77", "lookup", "100", "priority", "1000", "protocol", "183"});
+  const std::string before = rules();
+  start_agent({}, {}, account_of_pod_on("other"));
+  EXPECT_TRUE(answers("/ready", "WrongNode"));
+  EXPECT_THAT(ask("/ready"), HasSubstr("503 Service Unavailable"));
+  agent_->signal(SIGTERM);
+  EXPECT_TRUE(agent_->wait_exit(kBound));
+  EXPECT_EQ(rules(), before) << "not even when it ends";
+  EXPECT_EQ(reported(""), "");
+}
+
+TEST_F(AgentProbes, E2_with_the_token_of_its_own_node_all_is_as_without) {
+  publish(config("iprc-10-96-1-50", "10.96.1.50"));
+  start_agent({}, {}, account_of_pod_on(kNode));
+  EXPECT_TRUE(answers("/ready", "200 OK"));
+  EXPECT_THAT(rules(), HasSubstr(line("10.96.1.50")));
+}
+
+// In a pod's own network there is nothing to keep, however much it looks like a node that has lost its rules.
+TEST_F(AgentProbes, F14_outside_the_nodes_network_nothing_is_touched) {
+  ask_for_report("t");
+  kubectl({"patch", "node", kNode, "--subresource=status", "--type=merge", "-p",
+           R"({"status":{"addresses":[{"type":"InternalIP","address":"192.0.2.1"}]}})"});
+  publish(config("iprc-10-96-1-50", "10.96.1.50"));
+  ip({"rule", "add", "from", "10.96.1.77", "lookup", "100", "priority", "1000", "protocol", "183"});
+  const std::string before = rules();
+  start_agent();
+  EXPECT_TRUE(answers("/ready", "NotTheHostsNetwork"));
+  EXPECT_TRUE(becomes_reported(".conditions[?(@.type==\"Synced\")].reason", "NotTheHostsNetwork"));
+  EXPECT_EQ(rules(), before);
+  ip({"address", "add", "192.0.2.1/32", "dev", "lo"});
+  EXPECT_TRUE(answers("/ready", "200 OK"));
+  EXPECT_THAT(rules(), HasSubstr(line("10.96.1.50")));
+  EXPECT_THAT(rules(), Not(HasSubstr("10.96.1.77")));
 }
 
 // Its rights to read are another role's than that to report.
