@@ -102,7 +102,7 @@ base::Status run_in_cluster(const Options& options) {
   const auto client =
       TRY(kube::Client::connect(config, {.user_agent = "iprule-agent/" + std::string(base::version())}));
   base::log::info("started", {{"version", base::version_text("iprule-agent")}});
-  agent::ClusterAgent(*client, options.node, options.environment).run(shutdown.token());
+  agent::ClusterAgent(*client, config.server, options.node, options.environment).run(shutdown.token());
   base::log::info("stopped");
   return {};
 }

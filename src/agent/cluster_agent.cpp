@@ -42,9 +42,16 @@ base::Result<meta::Labels> labels_of(kube::Client& client, const std::string& no
   return TRY(api::decode_node(object)).meta.labels;
 }
 
+// None where it is known by its name.
+std::vector<net::Address> addresses_of(const http::Url& server) {
+  const auto address = net::Address::parse(server.host);
+  return address ? std::vector{*address} : std::vector<net::Address>();
+}
+
 }  // namespace
 
-ClusterAgent::ClusterAgent(kube::Client& client, std::string node, const Environment& environment)
+ClusterAgent::ClusterAgent(kube::Client& client, const http::Url& server, std::string node,
+                           const Environment& environment)
     : client_(client),
       node_(std::move(node)),
       home_(environment.pod_namespace),
@@ -53,7 +60,10 @@ ClusterAgent::ClusterAgent(kube::Client& client, std::string node, const Environ
       heartbeat_("loop", patience(environment.reconcile_period), clock_),
       metrics_(registry_),
       token_node_(client, node_, changed_),
-      source_(client, node_, {.default_priority = environment.default_priority, .protocol = environment.rule_protocol},
+      source_(client, node_,
+              {.default_priority = environment.default_priority,
+               .protocol = environment.rule_protocol,
+               .api_servers = addresses_of(server)},
               home_, changed_),
       reporter_(client, node_),
       loop_([this](const Sight& sight) { return wanted(sight); }, changed_,

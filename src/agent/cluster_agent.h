@@ -16,6 +16,7 @@
 #include "agent/reporter.h"
 #include "agent/token_node.h"
 #include "base/clock.h"
+#include "http/url.h"
 #include "kube/client.h"
 #include "metrics/registry.h"
 #include "plan/ownership.h"
@@ -29,7 +30,8 @@ namespace agent {
 // as they are, unless it finds that they are to go with it.
 class ClusterAgent {
  public:
-  ClusterAgent(kube::Client& client, std::string node, const Environment& environment);
+  // `server`: where `client` asks.
+  ClusterAgent(kube::Client& client, const http::Url& server, std::string node, const Environment& environment);
 
   void run(std::stop_token stop);
 

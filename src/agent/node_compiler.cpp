@@ -78,6 +78,7 @@ Wanted NodeCompiler::compile(std::span<const api::PublishedConfig* const> config
                               .node = node_,
                               .labels = settings.labels,
                               .addresses = settings.addresses,
+                              .api_servers = settings.api_servers,
                               .cluster_prefixes = {settings.cluster_prefixes.begin(), settings.cluster_prefixes.end()},
                               .facts = sight.facts,
                               .dataplane = mode_of(settings.dataplane),

@@ -23,6 +23,7 @@ struct NodeSettings {
   api::Dataplane dataplane = api::Dataplane::automatic;
   std::vector<net::Prefix> cluster_prefixes{};  // The cluster's own: replies to them are never steered.
   std::vector<net::Address> addresses{};        // The node's own, as the cluster knows them.
+  std::vector<net::Address> api_servers{};      // Where it asks, where that is no name.
 };
 
 // From published objects to what this node should have. Remembers what each object got and who holds which mark, which

@@ -5,6 +5,7 @@
 
 #include "kernel/nft/lookup.h"
 #include "kernel/observe.h"
+#include "kernel/rtnl/route_query.h"
 #include "kernel/service_proxy.h"
 #include "kernel/sysctl.h"
 
@@ -41,6 +42,24 @@ std::map<net::InterfaceName, int> reverse_path_filters(const std::vector<state::
   return out;
 }
 
+// By asking, and not from the table main, which may be very long. The destinations are those of examples (RFC 5737 and
+// 3849), to which nobody has a route of their own. An answer that does not come is no gateway.
+std::set<net::Address> default_gateways(Socket& socket) {
+  std::set<net::Address> out;
+  const auto links = rtnl::read_link_table(socket);
+  if (!links) return out;
+  for (const char* somewhere : {"192.0.2.1", "2001:db8::1"}) {
+    const net::Address to = *net::Address::parse(somewhere);
+    const net::Address from = to.masked(0);  // None yet, of the same family.
+    const auto verdict = rtnl::ask_route(socket, {.from = from, .to = to}, *links);
+    if (!verdict || verdict->kind != path::Verdict::Kind::leaves) continue;
+    for (const state::RouteHop& hop : verdict->hops) {
+      if (hop.via) out.insert(*hop.via);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 base::Result<state::NodeFacts> read_facts(Socket& socket, const std::set<std::uint32_t>& tables, std::stop_token stop) {
@@ -52,6 +71,7 @@ base::Result<state::NodeFacts> read_facts(Socket& socket, const std::set<std::ui
   out.service_proxy = find_service_proxy(seen);
   out.conntrack = has_conntrack();
   out.nftables = has_nftables();
+  out.gateways = default_gateways(socket);
   out.reverse_path_filter = reverse_path_filters(out.tables);
   return out;
 }

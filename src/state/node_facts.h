@@ -69,8 +69,9 @@ struct NodeFacts {
   std::optional<bool> nftables{};                      // Whether the kernel has nftables, which marks and replies need.
   std::optional<std::uint32_t> local_rule_priority{};  // Of the IPv4 rule that looks up `local`; some move it from 0.
   std::map<net::InterfaceName, int> reverse_path_filter{};  // In effect: the larger of the device's and that of `all`.
-  std::set<net::Address> bound{};  // Every address of the node, VIPs on loopback or kube-ipvs0 included.
-  std::set<net::Address> own{};    // Those of them it talks from: addresses with a subnet on a card, bond or VLAN.
+  std::set<net::Address> bound{};     // Every address of the node, VIPs on loopback or kube-ipvs0 included.
+  std::set<net::Address> own{};       // Those of them it talks from: addresses with a subnet on a card, bond or VLAN.
+  std::set<net::Address> gateways{};  // Where it sends what it has no better route for.
   std::map<net::InterfaceName, std::uint32_t> vrfs{};  // The table of each VRF device.
   std::vector<TableUse> tables{};                      // The tables asked for, by table and family.
   bool cilium = false;                                 // Its data path is there, which has marks of its own.

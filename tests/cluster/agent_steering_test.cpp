@@ -90,11 +90,17 @@ TEST_F(AgentSteering, IPR0501_an_address_of_the_node_is_refused_and_its_siblings
   ask_for_report("t");
   auto object = many("iprc-own", 1);
   object.spec.source_ips.push_back({.address = "172.30.77.21"});  // The node's own, by its kernel.
+  object.spec.source_ips.push_back({.address = "169.254.169.254"});
+  object.spec.source_ips.push_back({.address = "172.30.77.200"});
+  ip({"route", "add", "default", "via", "172.30.77.200"});
   publish(object);
   start_agent();
   ASSERT_TRUE(rule_appears("10.244.0.2"));
   EXPECT_TRUE(becomes_reported(".settled[0].failed[0].reason", "ProtectedSource"));
-  EXPECT_THAT(rules(), Not(HasSubstr("172.30.77.21")));
+  for (const char* address : {"172.30.77.21", "169.254.169.254", "172.30.77.200"}) {
+    EXPECT_THAT(rules(), Not(HasSubstr(address)));
+    EXPECT_THAT(reported(".settled[0].failed[0].message"), HasSubstr(address));
+  }
 }
 
 }  // namespace

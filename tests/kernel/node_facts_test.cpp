@@ -69,6 +69,14 @@ TEST_F(Facts, a_moved_local_rule_is_seen) {
   EXPECT_EQ(read().local_rule_priority, 100U);
 }
 
+TEST_F(Facts, gateways_are_those_of_the_default_routes) {
+  EXPECT_TRUE(read().gateways.empty());
+  run("ip link add up0 type veth peer name up1; ip link set up0 up; ip link set up1 up");
+  run("ip addr add 198.51.100.11/24 dev up0; ip route add default via 198.51.100.1");
+  run("ip addr add fd00::11/64 dev up0 nodad; ip -6 route add default via fd00::1");
+  EXPECT_EQ(read().gateways, (std::set{*net::Address::parse("198.51.100.1"), *net::Address::parse("fd00::1")}));
+}
+
 TEST_F(Facts, the_reverse_path_filter_of_the_devices_of_a_table_is_the_one_in_force) {
   run("ip link add up0 type veth peer name up1; ip link set up0 up; ip link set up1 up");
   run("ip addr add 198.51.100.11/24 dev up0; ip route add default via 198.51.100.1 dev up0 table 100");

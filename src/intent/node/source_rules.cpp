@@ -10,6 +10,7 @@
 
 #include "dataplane/compile.h"
 #include "intent/cluster/desired.h"
+#include "net/special_address.h"
 
 namespace intent {
 namespace {
@@ -68,11 +69,8 @@ class Compiler {
     if (!table) return;
     const bool is_reply = config.spec.source_mode == SourceMode::reply;
     for (const net::Address& source : sources_of(config)) {
-      if (!is_reply && is_own(source)) {
-        refuse(config, Reason::protected_source,
-               fmt::format("{} is this node's own address: its kubelet and API traffic would follow the rule; use the "
-                           "source mode Reply",
-                           source.text()));
+      if (const auto why = protection(source, is_reply); !why.empty()) {
+        refuse(config, Reason::protected_source, fmt::format("{} is {}", source.text(), why));
         continue;
       }
       wishes_.push_back({.claim = {.uid = config.uid,
@@ -86,8 +84,22 @@ class Compiler {
     }
   }
 
-  bool is_own(const net::Address& address) const {
-    return view_.facts.own.contains(address) || std::ranges::find(view_.addresses, address) != view_.addresses.end();
+  // What an address is that must not be steered; empty where it may be. A Service's status is not the administrator's
+  // word: whoever may write it could otherwise lead the node's own traffic astray. A reply to the node's own address is
+  // told from its other traffic by its connection.
+  std::string_view protection(const net::Address& address, bool is_reply) const {
+    if (address.is_unspecified()) return "no address of anybody";
+    if (net::is_loopback(address)) return "a loopback address, which every host has";
+    if (net::is_link_local(address)) return "a link-local address, which means another host on every link";
+    if (net::is_multicast(address)) return "a multicast address, which nothing is sent from";
+    if (is_reply) return "";
+    const auto is_among = [&](const auto& list) { return std::ranges::find(list, address) != std::ranges::end(list); };
+    if (view_.facts.own.contains(address) || is_among(view_.addresses)) {
+      return "this node's own address: its kubelet and API traffic would follow the rule; use the source mode Reply";
+    }
+    if (view_.facts.gateways.contains(address)) return "a gateway of this node";
+    if (is_among(view_.api_servers)) return "the API server's address";
+    return "";
   }
 
   void hold(const PublishedConfig& config) {

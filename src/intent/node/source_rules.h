@@ -27,7 +27,8 @@ struct NodeView {
   std::span<const api::PublishedConfig* const> configs;
   std::string_view node;
   meta::Labels labels;
-  std::vector<net::Address> addresses;  // The node's own, as the cluster knows them; facts has what the kernel shows.
+  std::vector<net::Address> addresses;    // The node's own, as the cluster knows them; facts has what the kernel shows.
+  std::vector<net::Address> api_servers;  // Where the node asks the API server, as far as it is known by address.
   std::set<net::Prefix> cluster_prefixes;  // Pods and nodes: replies to them are not steered.
   state::NodeFacts facts;
   dataplane::Mode dataplane = dataplane::Mode::automatic;
@@ -59,7 +60,7 @@ struct Refusal {
     table_unset,       // 0 is no table.
     bad_address,       // Cannot be read.
     vrf_not_found,     // No such device on this node.
-    protected_source,  // The node's own address: kubelet and API traffic would follow the rule.
+    protected_source,  // Traffic that the node itself lives on would follow the rule: its own, its gateways'.
     no_nftables,       // The kernel lacks what a reply needs.
     no_free_mark,      // All marks are taken.
     priority_too_low,  // There is no place before it for the look at `main`.

@@ -146,6 +146,37 @@ TEST(SourceRules, what_cannot_be_programmed_is_refused_and_its_siblings_go_on) {
                                      "reply NoNftables", "table TableUnset", "vrf VRFNotFound"}));
 }
 
+TEST(SourceRules, S4_what_a_node_lives_on_is_refused_as_a_source_and_its_siblings_go_on) {
+  Bench bench;
+  bench.view.facts.gateways = {*net::Address::parse("192.0.2.1")};
+  bench.view.api_servers = {*net::Address::parse("192.0.2.7")};
+  auto& pods = bench.config("pods", "10.96.0.1", 0, 5);
+  pods.spec.route_table = 100;
+  pods.spec.source_mode = SourceMode::endpoints;
+  for (const char* address : {"127.0.0.1", "::1", "169.254.3.4", "fe80::7", "0.0.0.0", "::", "224.0.0.5", "ff02::1",
+                              "192.0.2.1", "192.0.2.7", "10.244.0.2"}) {
+    pods.spec.source_ips.push_back({.address = address});
+  }
+  const NodeIntent intent = bench.compile();
+  EXPECT_EQ(rules(intent), Texts{"5: from 10.244.0.2 lookup 100 proto 183"});
+  EXPECT_EQ(refusals(intent), Texts(10, "pods ProtectedSource"));
+}
+
+TEST(SourceRules, S4_replies_are_refused_for_what_is_no_hosts_address) {
+  Bench bench;
+  bench.view.facts.gateways = {*net::Address::parse("192.0.2.1")};
+  for (const char* address : {"127.0.0.1", "fe80::7", "::", "224.0.0.5", "192.0.2.1"}) {
+    auto& reply = bench.config(address, address, 0, 5);
+    reply.spec.route_table = 100;
+    reply.spec.source_mode = SourceMode::reply;
+  }
+  const NodeIntent intent = bench.compile();
+  EXPECT_EQ(refusals(intent), (Texts{"127.0.0.1 ProtectedSource", "224.0.0.5 ProtectedSource", ":: ProtectedSource",
+                                     "fe80::7 ProtectedSource"}));
+  ASSERT_TRUE(intent.desired.nft);
+  EXPECT_EQ(intent.desired.nft->vips.size(), 1U) << "connections to a gateway are told from its other traffic";
+}
+
 TEST(SourceRules, a_vrf_is_looked_up_on_the_node) {
   Bench bench;
   bench.view.facts.vrfs = {{*net::InterfaceName::parse("red"), 4242}};
