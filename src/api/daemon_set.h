@@ -8,6 +8,7 @@
 
 #include "api/agent.h"
 #include "api/int_or_string.h"
+#include "api/projected_volume.h"
 #include "api/quantities.h"
 #include "base/result.h"
 #include "json/reader.h"
@@ -185,6 +186,7 @@ struct DaemonSet {
     std::optional<Probe> liveness;
     std::optional<Probe> readiness;
     Resources resources;
+    std::vector<VolumeMount> mounts;
     SecurityContext security_context;
 
     template <typename Self, typename Visitor>
@@ -197,6 +199,7 @@ struct DaemonSet {
       visit("livenessProbe", self.liveness);
       visit("readinessProbe", self.readiness);
       visit("resources", self.resources);
+      visit("volumeMounts", self.mounts);
       visit("securityContext", self.security_context);
     }
     bool operator==(const Container&) const = default;
@@ -204,6 +207,7 @@ struct DaemonSet {
 
   struct PodSpec {
     std::string service_account_name;
+    bool automount_token = true;  // The server's own volume with a token that lasts long.
     bool host_network = false;
     std::string dns_policy;
     meta::Labels node_selector;  // Written even when empty, as the next: nothing of an older writer is left.
@@ -211,10 +215,12 @@ struct DaemonSet {
     std::int64_t termination_grace_period = 0;
     std::string priority_class_name;
     std::vector<Container> containers;
+    std::vector<ProjectedVolume> volumes;
 
     template <typename Self, typename Visitor>
     static void fields(Self& self, Visitor& visit) {
       visit("serviceAccountName", self.service_account_name);
+      visit.always("automountServiceAccountToken", self.automount_token);
       visit("hostNetwork", self.host_network);
       visit("dnsPolicy", self.dns_policy);
       visit.always("nodeSelector", self.node_selector);
@@ -222,6 +228,7 @@ struct DaemonSet {
       visit("terminationGracePeriodSeconds", self.termination_grace_period);
       visit("priorityClassName", self.priority_class_name);
       visit("containers", self.containers);
+      visit("volumes", self.volumes);
     }
     bool operator==(const PodSpec&) const = default;
   };

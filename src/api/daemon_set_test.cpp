@@ -18,7 +18,14 @@ TEST(DaemonSet, what_is_written_can_be_read_again) {
       {.name = "agent",
        .env = {{.name = "NODE_NAME", .value_from = {.field_ref = {"spec.nodeName"}}}, {.name = "METRICS_ADDR"}},
        .ports = {{.name = "metrics", .container_port = 9090, .protocol = "TCP"}},
-       .liveness = DaemonSet::Probe{.http_get = {.path = "/health", .port = {"metrics"}}, .period = 30}});
+       .liveness = DaemonSet::Probe{.http_get = {.path = "/health", .port = {"metrics"}}, .period = 30},
+       .mounts = {{.name = "account", .path = "/account", .read_only = true}}});
+  set.spec.pod.spec.automount_token = false;
+  set.spec.pod.spec.volumes = {
+      {.name = "account",
+       .projected = {.sources = {{.token = TokenProjection{.path = "token", .expiration = 3600}},
+                                 {.config_map = ConfigMapProjection{.name = "ca", .items = {{"ca.crt", "ca.crt"}}}},
+                                 {.pod = PodFields{.items = {{"namespace", {"metadata.namespace"}}}}}}}}};
   json::Reader reader;
   EXPECT_EQ(decode_daemon_set(*reader.parse(encode(set))).value(), set);
 }

@@ -99,6 +99,22 @@ api::Resources resources(const Agent::Spec& spec) {
   return {.requests = {{{"cpu", "10m"}, {"memory", "16Mi"}}}, .limits = {{{"cpu", "100m"}, {"memory", "64Mi"}}}};
 }
 
+// The account's token, as the server would mount it itself, but for an hour at most: the server's own lasts a year
+// where it still expects old clients, and a copy of the file is worth as much. For the API server alone, its default
+// audience.
+constexpr std::string_view kAccountVolume = "api-access";
+constexpr std::string_view kAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount";
+constexpr std::int64_t kTokenSeconds = 3600;
+
+api::ProjectedVolume account() {
+  const api::TokenProjection token{.path = "token", .expiration = kTokenSeconds};
+  const api::ConfigMapProjection certificates{.name = "kube-root-ca.crt",
+                                              .items = {{.key = "ca.crt", .path = "ca.crt"}}};
+  const api::PodFields place{.items = {{.path = "namespace", .field = {"metadata.namespace"}}}};
+  return {.name = std::string(kAccountVolume),
+          .projected = {.sources = {{.token = token}, {.config_map = certificates}, {.pod = place}}}};
+}
+
 DaemonSet::Container container(const Agent::Spec& spec, std::string image) {
   const MetricsAddress metrics = metrics_address(spec);
   DaemonSet::Container out;
@@ -112,6 +128,7 @@ DaemonSet::Container container(const Agent::Spec& spec, std::string image) {
     out.readiness = probe("/ready", metrics, 5, 15);
   }
   out.resources = resources(spec);
+  out.mounts = {{.name = std::string(kAccountVolume), .path = std::string(kAccountFolder), .read_only = true}};
   out.security_context = {.allow_privilege_escalation = false,
                           .read_only_root = true,
                           .run_as_non_root = false,
@@ -136,14 +153,17 @@ bool contains_each(const std::vector<T>& live, const std::vector<T>& wanted) {
 
 bool covers(const DaemonSet::Container& live, const DaemonSet::Container& wanted) {
   DaemonSet::Container same = live;
-  same.env = wanted.env;  // The one part where others may add.
-  return same == wanted && contains_each(live.env, wanted.env);
+  same.env = wanted.env;  // The parts where others may add.
+  same.mounts = wanted.mounts;
+  return same == wanted && contains_each(live.env, wanted.env) && contains_each(live.mounts, wanted.mounts);
 }
 
 bool covers(const DaemonSet::PodSpec& live, const DaemonSet::PodSpec& wanted) {
   DaemonSet::PodSpec same = live;
   same.containers = wanted.containers;
-  return same == wanted && std::ranges::all_of(wanted.containers, [&](const DaemonSet::Container& container) {
+  same.volumes = wanted.volumes;
+  return same == wanted && contains_each(live.volumes, wanted.volumes) &&
+         std::ranges::all_of(wanted.containers, [&](const DaemonSet::Container& container) {
            const auto found = std::ranges::find(live.containers, container.name, &DaemonSet::Container::name);
            return found != live.containers.end() && covers(*found, container);
          });
@@ -198,6 +218,8 @@ DaemonSet agent_daemon_set(const Agent& agent, std::string_view default_image) {
   out.spec.pod.meta.annotations = {{std::string(kHashAnnotation), template_hash(agent.spec, image)}};
   DaemonSet::PodSpec& pod = out.spec.pod.spec;
   pod.service_account_name = kAgentName;
+  pod.automount_token = false;
+  pod.volumes = {account()};
   pod.host_network = true;
   pod.dns_policy = "ClusterFirstWithHostNet";
   pod.node_selector = agent.spec.node_selector;

@@ -108,6 +108,21 @@ TEST(AgentDaemonSet, runs_pods_with_one_capability_on_the_hosts_network) {
   EXPECT_EQ(container(set).readiness->initial_delay, 5);
 }
 
+TEST(AgentDaemonSet, pods_have_a_token_of_an_hour_where_clients_look_for_it) {
+  const DaemonSet set = agent_daemon_set(agent(), kImage);
+  EXPECT_FALSE(set.spec.pod.spec.automount_token);
+  const auto& mount = container(set).mounts.at(0);
+  EXPECT_EQ(mount.path, "/var/run/secrets/kubernetes.io/serviceaccount");
+  EXPECT_TRUE(mount.read_only);
+  const auto& volume = set.spec.pod.spec.volumes.at(0);
+  EXPECT_EQ(volume.name, mount.name);
+  ASSERT_EQ(volume.projected.sources.size(), 3U);
+  EXPECT_EQ(volume.projected.sources[0].token->path, "token");
+  EXPECT_EQ(volume.projected.sources[0].token->expiration, 3600);
+  EXPECT_EQ(volume.projected.sources[1].config_map->items.at(0).path, "ca.crt");
+  EXPECT_EQ(volume.projected.sources[2].pod->items.at(0).path, "namespace");
+}
+
 TEST(AgentDaemonSet, D35_probes_follow_the_metrics_address) {
   const auto loopback = agent_daemon_set(agent({.metrics_bind_address = "127.0.0.1:9100"}), kImage);
   EXPECT_EQ(container(loopback).ports.at(0).container_port, 9100);
@@ -139,6 +154,8 @@ TEST(AgentDaemonSet, D38_what_others_added_is_theirs) {
   EXPECT_TRUE(covers(live, wanted));
   live.meta.labels.set("team", "net");
   live.spec.pod.meta.annotations.set("kubectl.kubernetes.io/restartedAt", "now");
+  live.spec.pod.spec.volumes.push_back({.name = "team-net", .projected = {}});
+  live.spec.pod.spec.containers.at(0).mounts.push_back({.name = "team-net", .path = "/team"});
   live.spec.pod.spec.containers.at(0).env.push_back({.name = "MALLOC_ARENA_MAX", .value = "1", .value_from = {}});
   EXPECT_TRUE(covers(live, wanted));
 }
@@ -156,6 +173,9 @@ TEST(AgentDaemonSet, D39_drift_of_what_is_ours_is_seen) {
   EXPECT_TRUE(drifts([](DaemonSet& set) { set.spec.pod.spec.containers.at(0).image = "other"; }));
   EXPECT_TRUE(drifts([](DaemonSet& set) { set.spec.pod.spec.containers.at(0).env.clear(); }));
   EXPECT_TRUE(drifts([](DaemonSet& set) { set.spec.pod.spec.containers.clear(); }));
+  EXPECT_TRUE(drifts([](DaemonSet& set) { set.spec.pod.spec.automount_token = true; }));
+  EXPECT_TRUE(drifts([](DaemonSet& set) { set.spec.pod.spec.volumes.clear(); }));
+  EXPECT_TRUE(drifts([](DaemonSet& set) { set.spec.pod.spec.containers.at(0).mounts.clear(); }));
   EXPECT_TRUE(drifts([](DaemonSet& set) { set.meta.owners.clear(); }));
   EXPECT_TRUE(drifts([](DaemonSet& set) { set.spec.pod.meta.annotations = {}; }));
 }
