@@ -235,6 +235,12 @@ bool describe(const ClusterSource::Basis& basis, const Pass& pass, const std::op
     out.found.sync = api::Sync::failing;
     out.found.conditions.front() = synced_in_doubt(*doubt);
   }
+  if (!pass.missing_baseline.empty()) {
+    out.found.conditions.push_back({.type = "BaselineMissing",
+                                    .status = meta::Truth::yes,
+                                    .reason = "RemovedByOthers",
+                                    .message = baseline_advice(pass)});
+  }
   if (pass.wanted.foreign_rules) out.found.conditions.push_back(foreign_rules(pass));
   out.progress.is_verified = is_verified;
   // While the stream is broken nobody knows whether the server still means the same by these numbers.

@@ -135,6 +135,18 @@ TEST(Findings, rules_of_others_are_named_where_the_agent_asks_for_them) {
   EXPECT_TRUE(condition->message.contains("500: from 10.0.0.7 lookup 100")) << condition->message;
 }
 
+TEST(Findings, F2_a_missing_baseline_is_told_and_otherwise_not_mentioned) {
+  Node node;
+  EXPECT_EQ(meta::find(node.find()->found.conditions, "BaselineMissing"), nullptr);
+  node.pass.missing_baseline = {"IPv4 main", "IPv4 default"};
+  const auto found = node.find();
+  const auto* condition = meta::find(found->found.conditions, "BaselineMissing");
+  ASSERT_NE(condition, nullptr);
+  EXPECT_EQ(condition->status, meta::Truth::yes);
+  EXPECT_TRUE(condition->message.contains("IPv4 main, IPv4 default")) << condition->message;
+  EXPECT_EQ(found->found.sync, api::Sync::in_sync) << "ours are there";
+}
+
 TEST(Findings, a_refused_rule_is_the_failure_of_who_asked_for_it_and_of_nobody_else) {
   Node node;
   node.pass.report.left.ops = {plan::AddRule{.rule = rule("10.96.0.1")}};

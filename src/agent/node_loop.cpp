@@ -15,6 +15,7 @@
 #include "plan/mass_removal.h"
 #include "plan/retain.h"
 #include "runtime/memory.h"
+#include "state/baseline.h"
 
 namespace agent {
 namespace {
@@ -94,10 +95,18 @@ std::string trouble_of(const Pass& pass) {
     const RefusedRule& first = pass.refused.front();
     return fmt::format("{} rules are refused; {}", pass.refused.size(), first.error.message());
   }
-  return pass.drifting ? Drift::advice() : "";
+  if (pass.drifting) return Drift::advice();
+  return pass.missing_baseline.empty() ? "" : baseline_advice(pass);
 }
 
 }  // namespace
+
+std::string baseline_advice(const Pass& pass) {
+  return fmt::format(
+      "no rule looks up what every host has: {}; whoever removed it should put it back, as `ip rule add lookup main "
+      "priority 32766` does, for it is not ours to make",
+      fmt::join(pass.missing_baseline, ", "));
+}
 
 NodeLoop::NodeLoop(Source source, runtime::Signal& changed, NodeLoopOptions options)
     : source_(std::move(source)),
@@ -228,6 +237,9 @@ void NodeLoop::conclude(Pass& pass) {
   look_again_ = sooner(sooner(pass.wanted.look_again, retries_.next_due()), foreign_.next_due());
   if (const auto& order = pass.wanted.foreign_rules) {
     pass.foreign = plan::foreign_rules(order->scope, state::state_of(pass.report.after), options_.ownership);
+  }
+  if (state::is_verified(pass.report.after)) {
+    pass.missing_baseline = state::missing_baseline(state::state_of(pass.report.after));
   }
   pass.own_rules = count_own(state::state_of(pass.report.after), options_.ownership);
   const std::size_t wanted_now = fingerprint(pass.wanted.state);

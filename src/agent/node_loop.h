@@ -57,12 +57,16 @@ struct Pass {
   std::size_t own_rules = 0;        // Of ours that stand there now.
   std::size_t repairs = 0;    // Changes made although nothing else was wanted than before: somebody had been there.
   std::size_t held_back = 0;  // Rules of `wanted` that were not tried, because the kernel refused them before.
-  std::vector<RefusedRule> refused{};  // Those, and what it refused now.
-  bool drifting = false;               // The same repairs, again and again.
-  std::vector<state::Rule> foreign{};  // Those of others that the order is about, as read back.
-  state::NodeFacts facts{};            // As they were when it was asked what is wanted.
+  std::vector<RefusedRule> refused{};           // Those, and what it refused now.
+  bool drifting = false;                        // The same repairs, again and again.
+  std::vector<state::Rule> foreign{};           // Those of others that the order is about, as read back.
+  std::vector<std::string> missing_baseline{};  // What every host has, and this one not: "IPv4 main".
+  state::NodeFacts facts{};                     // As they were when it was asked what is wanted.
   base::Duration took{};
 };
+// What to do about a missing baseline.
+std::string baseline_advice(const Pass& pass);
+
 // Nothing while it is not known what is wanted; an error where the kernel could not be asked.
 using Looked = base::Result<std::optional<Pass>>;
 

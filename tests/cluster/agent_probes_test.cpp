@@ -127,6 +127,20 @@ TEST_F(AgentProbes, F14_outside_the_nodes_network_nothing_is_touched) {
   EXPECT_THAT(rules(), Not(HasSubstr("10.96.1.77")));
 }
 
+// That it falls to others to put them back is no reason to be silent.
+TEST_F(AgentProbes, F2_a_missing_rule_of_the_kernel_is_reported_and_left_to_its_owner) {
+  ask_for_report("t");
+  publish(config("iprc-10-96-1-50", "10.96.1.50"));
+  start_agent();
+  ASSERT_TRUE(becomes_reported(".sync", "InSync"));
+  ip({"rule", "del", "priority", "32767"});
+  EXPECT_TRUE(becomes_reported(".conditions[?(@.type==\"BaselineMissing\")].status", "True"));
+  EXPECT_THAT(reported(".conditions[?(@.type==\"BaselineMissing\")].message"), HasSubstr("IPv4 default"));
+  EXPECT_THAT(rules(), Not(HasSubstr("lookup default")));
+  ip({"rule", "add", "lookup", "default", "priority", "32767"});
+  EXPECT_TRUE(becomes_reported(".conditions[?(@.type==\"BaselineMissing\")].status", ""));
+}
+
 // Its rights to read are another role's than that to report.
 TEST_F(AgentProbes, A11_rights_taken_away_are_told_and_the_rules_stay) {
   kubectl({"create", "serviceaccount", "watched"});
