@@ -171,6 +171,14 @@ meta::Condition foreign_rules(const Pass& pass) {
                                                 : "The policy Prune would remove them, with sources and tables given")};
 }
 
+meta::Condition warnings(const std::vector<std::string>& all) {
+  constexpr std::size_t kMostNamed = 5;
+  std::string message;
+  for (const std::string& one : all | std::views::take(kMostNamed)) message += (message.empty() ? "" : "; ") + one;
+  if (all.size() > kMostNamed) message += fmt::format("; and {} more", all.size() - kMostNamed);
+  return {.type = "Warnings", .status = meta::Truth::yes, .reason = "Programmed", .message = std::move(message)};
+}
+
 api::Sync sync_of(const Failures& failures) {
   if (failures.empty()) return api::Sync::in_sync;
   const bool all_wait =
@@ -241,6 +249,7 @@ bool describe(const ClusterSource::Basis& basis, const Pass& pass, const std::op
                                     .reason = "RemovedByOthers",
                                     .message = baseline_advice(pass)});
   }
+  if (!pass.wanted.warnings.empty()) out.found.conditions.push_back(warnings(pass.wanted.warnings));
   if (pass.wanted.foreign_rules) out.found.conditions.push_back(foreign_rules(pass));
   out.progress.is_verified = is_verified;
   // While the stream is broken nobody knows whether the server still means the same by these numbers.

@@ -147,6 +147,17 @@ TEST(Findings, F2_a_missing_baseline_is_told_and_otherwise_not_mentioned) {
   EXPECT_EQ(found->found.sync, api::Sync::in_sync) << "ours are there";
 }
 
+TEST(Findings, D54_the_first_warnings_are_named_and_the_others_counted) {
+  Node node;
+  EXPECT_EQ(meta::find(node.find()->found.conditions, "Warnings"), nullptr);
+  node.pass.wanted.warnings = {"a: 1", "b: 2", "c: 3", "d: 4", "e: 5", "f: 6", "g: 7"};
+  const auto found = node.find();
+  const auto* condition = meta::find(found->found.conditions, "Warnings");
+  ASSERT_NE(condition, nullptr);
+  EXPECT_EQ(condition->message, "a: 1; b: 2; c: 3; d: 4; e: 5; and 2 more");
+  EXPECT_EQ(found->found.sync, api::Sync::in_sync);
+}
+
 TEST(Findings, a_refused_rule_is_the_failure_of_who_asked_for_it_and_of_nobody_else) {
   Node node;
   node.pass.report.left.ops = {plan::AddRule{.rule = rule("10.96.0.1")}};

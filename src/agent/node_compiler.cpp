@@ -57,6 +57,18 @@ bool keep(const net::Address& source, const state::NetState& kernel, std::uint8_
   return !kernel.nft || (!kernel.nft->sources.contains(source) && !kernel.nft->vips.contains(source));
 }
 
+// What is programmed as it says, and may yet not do what somebody hopes.
+std::vector<std::string> warnings(const intent::NodeIntent& intent) {
+  std::vector<std::string> out;
+  for (const intent::Warning& warning : intent.warnings) {
+    out.push_back(fmt::format("{}: {}", warning.config->name, warning.message));
+  }
+  for (const dataplane::Finding& finding : intent.findings) {
+    if (!finding.refused) out.push_back(fmt::format("{} {}", finding.code, finding.message));
+  }
+  return out;
+}
+
 dataplane::Mode mode_of(api::Dataplane setting) {
   switch (setting) {
     case api::Dataplane::automatic:
@@ -94,6 +106,7 @@ Wanted NodeCompiler::compile(std::span<const api::PublishedConfig* const> config
   return {.state = std::move(intent.desired),
           .whole = whole,
           .failed = failed(intent.refusals),
+          .warnings = warnings(intent),
           .claims = memory_.claims,
           .look_again = intent.look_again};
 }
@@ -122,11 +135,9 @@ void NodeCompiler::tell(const intent::NodeIntent& intent) {
   for (const intent::Refusal& refusal : intent.refusals) {
     story += fmt::format("{} {}: {}; ", refusal.config->name, intent::text(refusal.reason), refusal.message);
   }
-  for (const dataplane::Finding& finding : intent.findings) {
-    if (!finding.refused) story += fmt::format("{} {}; ", finding.code, finding.message);
-  }
+  for (const std::string& warning : warnings(intent)) story += warning + "; ";
   if (story == told_) return;
-  if (!story.empty()) base::log::warning("some objects are not programmed as they say", {{"objects", story}});
+  if (!story.empty()) base::log::warning("some objects are not programmed as they say, or oddly", {{"objects", story}});
   told_ = std::move(story);
 }
 

@@ -124,5 +124,13 @@ TEST(NodeCompiler, a_flushed_table_comes_back_with_the_same_marks) {
   EXPECT_EQ(after.state, before.state);
 }
 
+TEST(NodeCompiler, D54_what_is_programmed_with_a_warning_says_so) {
+  NodeCompiler compiler("worker-1");
+  EXPECT_TRUE(compile(compiler, config(100)).warnings.empty());
+  const Wanted wanted = compile(compiler, config(254));
+  EXPECT_EQ(wanted.state.rules.size(), 1U);
+  EXPECT_EQ(wanted.warnings, std::vector<std::string>{"iprc-10-96-1-50: table 254 belongs to the system"});
+}
+
 }  // namespace
 }  // namespace agent

@@ -44,6 +44,7 @@ struct Wanted {
   // nothing is removed.
   bool whole = true;
   std::vector<api::NodeState::Failed> failed{};  // Objects that are not programmed as they say, each once, by uid.
+  std::vector<std::string> warnings{};           // What people should know although it is programmed.
   std::vector<intent::Claim> claims{};           // Which object asks for which rule, in order.
   std::optional<base::TimePoint> look_again{};   // When something else may be wanted although nothing changed.
   std::vector<plan::Heirloom> heirlooms{};       // What an agent of the old project may have left for these objects.
