@@ -70,7 +70,7 @@ std::optional<Wanted> ClusterSource::latest(const Sight& sight) {
   std::ranges::for_each(basis_.configs->objects, take);
   std::ranges::for_each(vanished_.held(), take);
   Wanted wanted = compiler_.compile(published, settings(), whole, sight);
-  wanted.look_again = sooner(wanted.look_again, vanished_.next_due());
+  wanted.look_again = sooner(sooner(wanted.look_again, vanished_.next_due()), labels_.next_due());
   wanted.heirlooms = heirlooms(sight);
   if (const api::Agent* agent = active(*basis_.agents, home_)) wanted.foreign_rules = foreign_order(agent->spec);
   return wanted;
@@ -128,14 +128,14 @@ bool ClusterSource::saw_agent_end() const {
   return saw_agent_ && agents->complete && active(*agents, home_) == nullptr;
 }
 
-NodeSettings ClusterSource::settings() const {
+NodeSettings ClusterSource::settings() {
   NodeSettings out = fallback_;
   if (const api::Agent* agent = active(*basis_.agents, home_)) {
     if (agent->spec.default_priority != 0) out.default_priority = agent->spec.default_priority;
     out.dataplane = agent->spec.dataplane;
   }
   if (const auto* node = basis_.node()) {
-    out.labels = node->value.meta.labels;
+    out.labels = labels_.note(node->value.meta.labels, std::chrono::steady_clock::now());
     out.addresses = node->value.addresses;
   }
   if (const auto* report = basis_.report()) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "agent/damped_labels.h"
 #include "agent/node_compiler.h"
 #include "agent/node_loop.h"
 #include "agent/vanished.h"
@@ -58,7 +59,7 @@ class ClusterSource {
 
  private:
   void follow_token();
-  NodeSettings settings() const;
+  NodeSettings settings();
   std::vector<plan::Heirloom> heirlooms(const Sight& sight) const;
 
   std::string node_name_;
@@ -66,6 +67,7 @@ class ClusterSource {
   NodeSettings fallback_;
   NodeCompiler compiler_;
   Vanished vanished_;
+  DampedLabels labels_;
   Basis basis_;
   bool saw_agent_ = false;  // One that counted.
   struct Confirmation {
