@@ -42,6 +42,13 @@ base::Result<meta::Labels> labels_of(kube::Client& client, const std::string& no
   return TRY(api::decode_node(object)).meta.labels;
 }
 
+// The rules of others that the Agent's foreignRules is about: what `Prune` removes, or would.
+std::string remarks(const Pass& pass) {
+  std::string out;
+  for (const state::Rule& rule : pass.foreign) out += fmt::format("\nforeign rule in scope: {}", state::text(rule));
+  return out;
+}
+
 // None where it is known by its name.
 std::vector<net::Address> addresses_of(const http::Url& server) {
   const auto address = net::Address::parse(server.host);
@@ -134,6 +141,7 @@ void ClusterAgent::after(const Looked& looked) {
   metrics_.note(looked);
   metrics_.note(basis);
   metrics_.note(freshness_);
+  if (looked && *looked) remarks_.publish(remarks(**looked));
   if (!token_node_.verdict().may_act) return;
   auto found = elsewhere_ ? standing_still(basis, identity_, *elsewhere_) : findings(basis, looked, identity_, doubt);
   if (found) reporter_.note(*std::move(found));
@@ -148,10 +156,16 @@ std::optional<std::string> ClusterAgent::node_trouble() const {
   return fmt::format("NoSuchNode: there is no Node {}; set NODE_NAME to the name of this node", node_);
 }
 
+http::Response ClusterAgent::answer_ready(const http::Request& request) const {
+  http::Response out = http::probe(ready_, "ready")(request);
+  if (request.target.contains("?verbose")) out.body += *remarks_.latest();
+  return out;
+}
+
 http::Routes ClusterAgent::routes() {
   http::Routes out;
   out.add("/health", http::probe(alive_, "ok"));
-  out.add("/ready", http::probe(ready_, "ready"));
+  out.add("/ready", [this](const http::Request& request) { return answer_ready(request); });
   out.add("/metrics", [this](const http::Request&) {
     return http::Response{.status = 200,
                           .headers = {{"content-type", std::string(metrics::Registry::kContentType)}},

@@ -23,6 +23,7 @@
 #include "runtime/health.h"
 #include "runtime/heartbeat.h"
 #include "runtime/signal.h"
+#include "runtime/snapshot.h"
 
 namespace agent {
 
@@ -42,6 +43,7 @@ class ClusterAgent {
   void leave();
   Circumstances look_around();
   std::optional<std::string> node_trouble() const;
+  http::Response answer_ready(const http::Request& request) const;
   http::Routes routes();
 
   kube::Client& client_;
@@ -54,6 +56,7 @@ class ClusterAgent {
   runtime::Health alive_;
   runtime::Health ready_;
   Readiness readiness_;
+  runtime::Snapshot<std::string> remarks_;  // What `/ready?verbose` shows besides.
   metrics::Registry registry_;
   LoopMetrics metrics_;
   runtime::Signal changed_;

@@ -56,7 +56,9 @@ LoopMetrics::LoopMetrics(metrics::Registry& registry)
       desired_(registry.gauge("iprule_agent_desired_rules", "Rules that this node should have.")),
       present_(registry.gauge("iprule_agent_present_rules", "Of those, the ones read back from the kernel.")),
       absent_(registry.gauge("iprule_agent_absent_rules", "IPRuleConfigs that are withdrawn.")),
-      foreign_(registry.gauge("iprule_agent_foreign_rules", "Rules of others, without the kernel's own.")),
+      foreign_(registry.gauge(
+          "iprule_agent_foreign_rules",
+          "Rules of others in the scope of the Agent's foreignRules; without one all but the kernel's own.")),
       last_sync_(registry.gauge("iprule_agent_last_sync_timestamp_seconds",
                                 "When the kernel was last read back as published, in seconds since 1970.")),
       watch_age_(registry.gauge("iprule_agent_watch_stale_seconds",
@@ -82,7 +84,8 @@ void LoopMetrics::note(const Looked& looked) {
   const auto wanted = static_cast<double>(pass.wanted.state.rules.size());
   desired_.set(wanted + static_cast<double>(pass.held_back));
   present_.set(wanted - static_cast<double>(std::ranges::count_if(pass.report.left.ops, is_addition)));
-  foreign_.set(count_foreign(state::state_of(pass.report.after), pass.own_rules));
+  foreign_.set(pass.wanted.foreign_rules ? static_cast<double>(pass.foreign.size())
+                                         : count_foreign(state::state_of(pass.report.after), pass.own_rules));
   if (!pass.report.settled()) return;
   const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
   last_sync_.set(now.count());

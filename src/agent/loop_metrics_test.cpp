@@ -37,6 +37,16 @@ TEST(LoopMetrics, they_count_what_was_done_and_what_is_there) {
   }
 }
 
+TEST(LoopMetrics, rules_of_others_are_those_that_the_order_is_about) {
+  metrics::Registry registry;
+  LoopMetrics metrics(registry);
+  Pass looked = pass();
+  looked.wanted.foreign_rules.emplace();
+  looked.foreign = {{.priority = 7}, {.priority = 8}};
+  metrics.note(looked);
+  EXPECT_THAT(registry.text(), HasSubstr("iprule_agent_foreign_rules 2\n"));
+}
+
 TEST(LoopMetrics, a_failed_look_leaves_gauges_as_they_were) {
   metrics::Registry registry;
   LoopMetrics metrics(registry);
