@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "agent/reported_facts.h"
 #include "base/file.h"
 #include "base/version.h"
 
@@ -199,24 +200,14 @@ api::Backend backend_of(const state::NetState& kernel) {
   return kernel.nft && !kernel.nft->sources.empty() ? api::Backend::marks : api::Backend::rules;
 }
 
-// In the words of the report, whose service proxies have the names of ours.
 void describe(const state::NodeFacts& facts, const state::NetState& wanted, NodeState::Status& out) {
-  const auto names = api::names(api::ServiceProxy());
-  const auto proxy = std::ranges::find(names, state::text(facts.service_proxy));
-  out.facts.service_proxy = static_cast<api::ServiceProxy>(proxy - names.begin());
-  out.facts.conntrack = facts.conntrack;
-  out.facts.capabilities = {.rule_protocol = facts.capabilities.rule_protocol,
-                            .nexthop_objects = facts.capabilities.nexthop_objects,
-                            .address_protocol = facts.capabilities.address_protocol,
-                            .nft_maps = facts.capabilities.nft_maps,
-                            .ct_original = facts.capabilities.ct_original};
-  if (facts.local_rule_priority) out.facts.local_rule_priority = *facts.local_rule_priority;
-  for (const auto& [device, value] : facts.reverse_path_filter) {
-    out.facts.reverse_path_filter.push_back({.device = std::string(device.text()), .value = value});
-  }
+  const std::string kernel = std::move(out.facts.kernel);  // Known before anybody looked.
+  out.facts = reported(facts);
+  out.facts.kernel = kernel;
   for (const state::TableUse& use : facts.tables) {
     const auto uses = [&](const state::Rule& rule) { return rule.table == use.table && rule.family == use.family; };
     if (use.routes > 0 || std::ranges::none_of(wanted.rules, uses)) continue;
+    if (out.empty_tables.size() == NodeState::kMaxTables) break;
     out.empty_tables.push_back(
         {.table = use.table, .family = use.family == net::Family::v4 ? api::IPFamily::v4 : api::IPFamily::v6});
   }

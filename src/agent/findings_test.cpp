@@ -215,6 +215,44 @@ TEST(Findings, facts_and_back_end_are_those_of_the_look) {
   EXPECT_EQ(found->found.empty_tables[0].family, api::IPFamily::v4);
 }
 
+TEST(Findings, devices_are_told_with_the_tables_that_lead_out_by_them) {
+  Node node;
+  const auto eth1 = net::InterfaceName::parse("eth1").value();
+  const auto eth2 = net::InterfaceName::parse("eth2").value();
+  node.pass.facts.reverse_path_filter = {{eth1, 1}, {eth2, 2}};
+  node.pass.facts.tables = {{.table = 100, .family = net::Family::v4, .routes = 1, .devices = {eth1}},
+                            {.table = 100, .family = net::Family::v6, .routes = 1, .devices = {eth2}},
+                            {.table = 120, .family = net::Family::v4, .routes = 2, .devices = {eth1, eth2}}};
+  node.pass.facts.vrfs = {{net::InterfaceName::parse("blue").value(), 120},
+                          {net::InterfaceName::parse("red").value(), 121}};
+  const auto found = node.find();
+  ASSERT_TRUE(found);
+  using Filters = std::vector<api::NodeState::ReversePathFilter>;
+  EXPECT_EQ(found->found.facts.reverse_path_filter, (Filters{{.device = "eth1", .value = 1, .tables = {100, 120}},
+                                                             {.device = "eth2", .value = 2, .tables = {120}}}));
+  EXPECT_EQ(found->found.facts.vrfs, (std::vector<api::NodeState::Vrf>{{.device = "blue", .table = 120}}))
+      << "nobody looks up the table of the other";
+}
+
+TEST(Findings, no_list_is_longer_than_the_server_takes) {
+  Node node;
+  for (int i = 0; i < 200; ++i) {
+    const auto device = net::InterfaceName::parse("eth" + std::to_string(i)).value();
+    const auto table = static_cast<std::uint32_t>(1000 + i);
+    node.pass.facts.reverse_path_filter[device] = 1;
+    node.pass.facts.vrfs[device] = table;
+    node.pass.facts.tables.push_back({.table = table});
+    state::Rule one = rule("10.96.0.1");
+    one.table = table;
+    node.pass.wanted.state.rules.push_back(one);
+  }
+  const auto found = node.find();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->found.facts.reverse_path_filter.size(), api::NodeState::kMaxDevices);
+  EXPECT_EQ(found->found.facts.vrfs.size(), api::NodeState::kMaxDevices);
+  EXPECT_EQ(found->found.empty_tables.size(), api::NodeState::kMaxTables);
+}
+
 TEST(Findings, S9_a_rule_that_should_be_gone_and_is_not_stops_the_number) {
   Node node;
   node.pass.report.left.ops = {plan::RemoveRule{.rule = rule("10.96.0.9")}};

@@ -64,7 +64,8 @@ TEST(NodeState, what_is_written_can_be_read_again) {
                 .service_proxy = ServiceProxy::ipvs,
                 .conntrack = false,
                 .local_rule_priority = 0,
-                .reverse_path_filter = {{.device = "eth0", .value = 2}}}};
+                .reverse_path_filter = {{.device = "eth0", .value = 2, .tables = {7}}},
+                .vrfs = {{.device = "blue", .table = 9}}}};
   json::Reader reader;
   EXPECT_EQ(decode_node_state(*reader.parse(encode(state))).value(), state);
 }

@@ -61,6 +61,8 @@ struct NodeState {
   static constexpr std::string_view kPlural = "nodestates";
   static constexpr bool kSpecRequired = false;
   static constexpr std::size_t kMaxFailed = 100;
+  static constexpr std::size_t kMaxTables = 100;
+  static constexpr std::size_t kMaxDevices = 64;
   using Counts = NodeCounts;
 
   struct Spec {
@@ -125,13 +127,28 @@ struct NodeState {
   struct ReversePathFilter {
     std::string device;
     std::int32_t value = 0;
+    std::vector<std::uint32_t> tables;  // Whose IPv4 routes lead out by it.
 
     template <typename Self, typename Visitor>
     static void fields(Self& self, Visitor& visit) {
       visit.required("device", self.device);
       visit.required("value", self.value);
+      visit("tables", self.tables);
     }
     bool operator==(const ReversePathFilter&) const = default;
+  };
+
+  // A VRF device whose table something of ours looks up.
+  struct Vrf {
+    std::string device;
+    std::uint32_t table = 0;
+
+    template <typename Self, typename Visitor>
+    static void fields(Self& self, Visitor& visit) {
+      visit.required("device", self.device);
+      visit.required("table", self.table);
+    }
+    bool operator==(const Vrf&) const = default;
   };
 
   // What the kernel was seen to do; nothing where it could not be tried.
@@ -159,6 +176,7 @@ struct NodeState {
     std::optional<bool> conntrack;
     std::optional<std::int64_t> local_rule_priority;
     std::vector<ReversePathFilter> reverse_path_filter;
+    std::vector<Vrf> vrfs;
     Capabilities capabilities;
 
     template <typename Self, typename Visitor>
@@ -168,6 +186,7 @@ struct NodeState {
       visit("conntrack", self.conntrack);
       visit("localRulePriority", self.local_rule_priority);
       visit("reversePathFilter", self.reverse_path_filter);
+      visit("vrfs", self.vrfs);
       visit("capabilities", self.capabilities);
     }
     bool operator==(const Facts&) const = default;
