@@ -176,12 +176,9 @@ class Compiler {
       }
     }
     for (auto& [device, addresses] : by_device) {
-      std::string name(device.text());
-      std::ranges::replace(name, '.', '/');  // As sysctl spells names with dots.
       report(kStrictReversePath, std::move(addresses),
-             fmt::format("device {}: rp_filter is strict and drops packets whose replies are steered by mark; "
-                         "sysctl -w net.ipv4.conf.{}.rp_filter=2",
-                         device.text(), name));
+             fmt::format("device {}: rp_filter is strict and drops packets whose replies are steered by mark; {}",
+                         device.text(), loose_filter_command(device.text())));
     }
   }
 
@@ -274,6 +271,12 @@ class Compiler {
 };
 
 }  // namespace
+
+std::string loose_filter_command(std::string_view device) {
+  std::string name(device);
+  std::ranges::replace(name, '.', '/');  // As sysctl spells names with dots.
+  return fmt::format("sysctl -w net.ipv4.conf.{}.rp_filter=2", name);
+}
 
 Compiled compile(const Steering& steering) {
   return Compiler(steering).run();

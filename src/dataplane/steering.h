@@ -106,6 +106,9 @@ inline constexpr std::string_view kProtectedSource = "IPR0501";
 inline constexpr std::string_view kPriorityTooLow = "IPR0318";
 inline constexpr std::string_view kNoNftables = "IPR0319";
 
+// What cures kStrictReversePath.
+std::string loose_filter_command(std::string_view device);
+
 struct Compiled {
   std::vector<state::Rule> rules{};        // In walk order: at one priority, rules of replies before those of sources.
   std::optional<state::NftTable> table{};  // Absent: nothing is steered by mark.

@@ -150,7 +150,7 @@ class Pass {
       const RuleSpread& spread = spreads_[outcome.rule];
       // One write when it is done instead of two; but not for ever.
       if (spread.under_way > 0 && !patience_.is_late("rule/" + outcome.rule->meta.uid)) continue;
-      auto status = rule_status(outcome, spread, census, reports_, priority_, cluster_.now);
+      auto status = rule_status(outcome, spread, census, reports_, settings_, cluster_.now);
       if (status == outcome.rule->status) continue;
       RuleStatusWrite write{.object = *outcome.rule, .before = outcome.rule};
       write.object.status = std::move(status);

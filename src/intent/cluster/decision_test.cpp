@@ -34,6 +34,7 @@ class DecisionTest : public testing::Test {
     const auto* found = meta::find(config().status.conditions, type);
     return found != nullptr ? found->message : "";
   }
+  api::NodeState::Facts& facts(const std::string& node) { return cluster_.server.states.at(node).status.facts; }
   static bool is_quiet(const Decision& decision) {
     return decision.states.empty() && decision.configs.empty() && decision.config_statuses.empty() &&
            decision.rule_statuses.empty();
@@ -208,7 +209,7 @@ TEST_F(DecisionTest, D55_a_table_without_routes_is_named_with_its_nodes) {
 TEST_F(DecisionTest, whether_it_can_work_is_said_from_facts_and_never_guessed) {
   settle();
   EXPECT_EQ(cluster_.condition("blue", "Effective"), "Unknown SourceNotObserved");
-  cluster_.server.states.at("n1").status.facts.service_proxy = api::ServiceProxy::nftables;
+  facts("n1").service_proxy = api::ServiceProxy::nftables;
   cluster_.pass();
   EXPECT_EQ(cluster_.condition("blue", "Effective"), "False SourceNeverSeen");
   EXPECT_THAT(cluster_.message("blue", "Effective"), HasSubstr("n1 (nftables)"));
@@ -216,11 +217,81 @@ TEST_F(DecisionTest, whether_it_can_work_is_said_from_facts_and_never_guessed) {
 
   rule().spec.source.modes = {api::SourceMode::reply};
   settle();
+  EXPECT_EQ(cluster_.condition("blue", "Effective"), "Unknown SourceNotObserved");
+  EXPECT_THAT(cluster_.message("blue", "Effective"), HasSubstr("found on: n2."));
+  facts("n2").service_proxy = api::ServiceProxy::ipvs;
+  cluster_.pass();
   EXPECT_EQ(cluster_.condition("blue", "Effective"), "True NothingInTheWay");
-  cluster_.server.states.at("n2").status.facts.reverse_path_filter = {{.device = "eth1", .value = 1}};
+  facts("n2").conntrack = false;
+  cluster_.pass();
+  EXPECT_EQ(cluster_.condition("blue", "Effective"), "False NoConntrack");
+  facts("n2").conntrack = true;
+  facts("n2").reverse_path_filter = {{.device = "eth1.7", .value = 1, .tables = {120}}};
   cluster_.pass();
   EXPECT_EQ(cluster_.condition("blue", "Effective"), "False StrictReversePath");
-  EXPECT_THAT(cluster_.message("blue", "Effective"), HasSubstr("eth1 on n2"));
+  EXPECT_THAT(cluster_.message("blue", "Effective"), HasSubstr("eth1.7 on n2"));
+  EXPECT_THAT(cluster_.message("blue", "Effective"), HasSubstr("sysctl -w net.ipv4.conf.eth1/7.rp_filter=2"));
+}
+
+TEST_F(DecisionTest, the_load_balancer_address_is_no_source_behind_kube_proxy) {
+  using api::SourceMode;
+  settle();
+  for (const auto* node : {"n1", "n2"}) facts(node).service_proxy = api::ServiceProxy::iptables;
+  rule().spec.source.modes = {SourceMode::cluster_ip, SourceMode::load_balancer_ip};
+  settle();
+  EXPECT_EQ(cluster_.condition("blue", "Effective"), "False SourceNeverSeen");
+  EXPECT_THAT(cluster_.message("blue", "Effective"), HasSubstr("ClusterIP, LoadBalancerIP"));
+  EXPECT_THAT(cluster_.message("blue", "Effective"), HasSubstr("IPR0301"));
+
+  rule().spec.source.modes = {SourceMode::load_balancer_ip, SourceMode::reply};
+  settle();
+  EXPECT_EQ(cluster_.condition("blue", "Effective"), "True NothingInTheWay");
+  EXPECT_THAT(cluster_.message("blue", "Effective"), HasSubstr("of no use: LoadBalancerIP on n1 (iptables)"));
+}
+
+TEST_F(DecisionTest, marks_are_in_force_for_sources_where_the_agent_orders_them) {
+  settle();
+  for (const auto* node : {"n1", "n2"}) {
+    facts(node) = {.service_proxy = api::ServiceProxy::none,
+                   .reverse_path_filter = {{.device = "eth1", .value = 1, .tables = {120}}}};
+  }
+  rule().spec.source.modes = {api::SourceMode::load_balancer_ip};
+  settle();
+  EXPECT_EQ(cluster_.condition("blue", "Effective"), "Unknown SourceNotObserved");
+  api::Agent agent;
+  agent.spec.dataplane = api::Dataplane::marks;
+  cluster_.agent = agent;
+  cluster_.pass();
+  EXPECT_EQ(cluster_.condition("blue", "Effective"), "False StrictReversePath");
+}
+
+TEST_F(DecisionTest, the_table_of_a_vrf_is_the_one_that_each_node_says) {
+  rule().spec.table = 0;
+  rule().spec.vrf = "red";
+  rule().spec.priority = 0;
+  settle();
+  api::NodeState::Status& status = cluster_.server.states.at("n2").status;
+  status.empty_tables = {{.table = 77, .family = api::IPFamily::v4}};
+  cluster_.pass();
+  EXPECT_EQ(cluster_.condition("blue", "RoutesMissing"), "False RoutesPresent") << "nobody says that it is the VRF's";
+  status.facts.vrfs = {{.device = "red", .table = 77}};
+  cluster_.pass();
+  EXPECT_EQ(cluster_.condition("blue", "RoutesMissing"), "True EmptyTable");
+  EXPECT_THAT(cluster_.message("blue", "RoutesMissing"), HasSubstr("the table of VRF red has no route on: n2 (IPv4)"));
+  EXPECT_THAT(cluster_.message("blue", "RoutesMissing"), HasSubstr("default via GATEWAY vrf red"));
+  EXPECT_EQ(cluster_.condition("blue", "Effective"), "False RoutesMissing");
+}
+
+TEST_F(DecisionTest, a_vrf_behind_the_kernels_own_rule_is_accepted_with_a_warning) {
+  rule().spec.table = 0;
+  rule().spec.vrf = "red";
+  rule().spec.priority = 0;
+  settle();
+  EXPECT_THAT(cluster_.message("blue", "Accepted"), testing::EndsWith("priority 999 (default)"));
+  rule().spec.priority = 1000;
+  settle();
+  EXPECT_EQ(cluster_.condition("blue", "Accepted"), "True Valid");
+  EXPECT_THAT(cluster_.message("blue", "Accepted"), HasSubstr("set spec.priority to 999 or less"));
 }
 
 TEST_F(DecisionTest, an_inert_field_of_the_first_generation_is_announced) {

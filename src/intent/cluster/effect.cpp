@@ -1,23 +1,25 @@
 #include "intent/cluster/effect.h"
 
-#include <algorithm>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "dataplane/steering.h"
 #include "intent/cluster/config_status.h"
+#include "intent/cluster/prospect.h"
+#include "intent/node/source_sight.h"
 
 namespace intent {
 namespace {
 
-using api::ServiceProxy;
 using api::SourceMode;
 using meta::Truth;
 using Names = std::vector<std::string>;
 
 constexpr std::uint32_t kMainPriority = 32766;
-constexpr int kStrict = 1;
 
 // The reports of nodes this IPRule is for.
 std::vector<const Holder*> reporting(const api::IPRule& rule, const NodeReports& reports) {
@@ -33,54 +35,70 @@ std::vector<const Holder*> reporting(const api::IPRule& rule, const NodeReports&
 Names without_routes(const RuleOutcome& outcome, std::span<const Holder* const> holders) {
   Names out;
   for (const Holder* holder : holders) {
-    for (const auto& empty : holder->state->status.empty_tables) {
-      const net::Family family = empty.family == api::IPFamily::v4 ? net::Family::v4 : net::Family::v6;
-      const bool is_used = std::ranges::find(outcome.acceptance.prefixes, family, &net::Prefix::family) !=
-                           outcome.acceptance.prefixes.end();
-      if (empty.table != outcome.rule->spec.table || !is_used) continue;
+    for (const net::Family family :
+         families_without_routes(outcome.rule->spec, outcome.acceptance.prefixes, holder->state->status)) {
       out.push_back(fmt::format("{} ({})", holder->name, net::text(family)));
     }
   }
   return out;
 }
 
-bool uses_marks(const Holder& holder, const std::vector<SourceMode>& modes) {
-  return holder.state->status.dataplane == api::Backend::marks ||
-         std::ranges::find(modes, SourceMode::reply) != modes.end();
+// "table 100", "the table of VRF blue"
+std::string table_text(const api::IPRule::Spec& spec) {
+  return spec.vrf.empty() ? fmt::format("table {}", spec.table) : fmt::format("the table of VRF {}", spec.vrf);
 }
 
-Names strict_devices(std::span<const Holder* const> holders, const std::vector<SourceMode>& modes) {
-  Names out;
-  for (const Holder* holder : holders) {
-    if (!uses_marks(*holder, modes)) continue;
-    for (const auto& filter : holder->state->status.facts.reverse_path_filter) {
-      if (filter.value == kStrict) out.push_back(fmt::format("{} on {}", filter.device, holder->name));
-    }
-  }
+// "worker-1 (nftables)"
+std::string with_proxy(const Holder& holder) {
+  return fmt::format("{} ({})", holder.name, text(proxy_of(holder.state->status.facts)));
+}
+
+std::string modes_text(std::span<const SourceMode> modes) {
+  std::string out;
+  for (const SourceMode mode : modes) out += fmt::format("{}{}", out.empty() ? "" : ", ", text(mode));
   return out;
 }
 
-// Where a service proxy translates in the kernel, replies carry the pod's address when their route is chosen.
-Names behind_proxy(std::span<const Holder* const> holders) {
-  Names out;
-  for (const Holder* holder : holders) {
-    const ServiceProxy proxy = holder->state->status.facts.service_proxy;
-    if (proxy == ServiceProxy::unknown || proxy == ServiceProxy::none) continue;
-    out.push_back(fmt::format("{} ({})", holder->name, names(proxy)[static_cast<std::size_t>(proxy)]));
+// What stands in the way, with the nodes where it does.
+struct Outlook {
+  Names never_seen;
+  Names no_conntrack;
+  Names strict;                 // "eth1 on worker-1"
+  std::set<std::string> cures;  // A command for each such device.
+  Names unknown;
+  Names idle;  // "ClusterIP on worker-1 (nftables)": some modes, while others work.
+};
+
+void add(Outlook& out, const Holder& holder, const Prospect& prospect) {
+  switch (prospect.obstacle) {
+    case Obstacle::never_seen:
+      out.never_seen.push_back(with_proxy(holder));
+      return;
+    case Obstacle::no_conntrack:
+      out.no_conntrack.emplace_back(holder.name);
+      return;
+    case Obstacle::strict_reverse_path:
+      for (const std::string& device : prospect.strict_devices) {
+        out.strict.push_back(fmt::format("{} on {}", device, holder.name));
+        out.cures.insert(dataplane::loose_filter_command(device));
+      }
+      return;
+    case Obstacle::unknown:
+      out.unknown.emplace_back(holder.name);
+      return;
+    case Obstacle::none:
+      break;
   }
-  return out;
+  if (!prospect.idle.empty())
+    out.idle.push_back(fmt::format("{} on {}", modes_text(prospect.idle), with_proxy(holder)));
 }
 
-Names without_conntrack(std::span<const Holder* const> holders) {
-  Names out;
+Outlook outlook_of(const RuleOutcome& outcome, std::span<const Holder* const> holders, api::Dataplane dataplane) {
+  Outlook out;
   for (const Holder* holder : holders) {
-    if (holder->state->status.facts.conntrack == false) out.emplace_back(holder->name);
+    add(out, *holder, prospect_of(*outcome.rule, outcome.acceptance.prefixes, holder->state->status, dataplane));
   }
   return out;
-}
-
-bool has(const std::vector<SourceMode>& modes, SourceMode mode) {
-  return std::ranges::find(modes, mode) != modes.end();
 }
 
 meta::Condition verdict(Truth status, std::string reason, std::string message) {
@@ -89,6 +107,39 @@ meta::Condition verdict(Truth status, std::string reason, std::string message) {
           .last_transition = {},
           .reason = std::move(reason),
           .message = std::move(message)};
+}
+
+// Whether replies meet the rules, now that there are routes behind them.
+meta::Condition judge(const api::IPRule& rule, const Outlook& outlook) {
+  if (!outlook.strict.empty()) {
+    return verdict(Truth::no, "StrictReversePath",
+                   fmt::format("packets are dropped on arrival: rp_filter is 1 for {}. On the node: {} (IPR0310)",
+                               some_of(outlook.strict), fmt::join(outlook.cures, "; ")));
+  }
+  if (!outlook.no_conntrack.empty()) {
+    return verdict(Truth::no, "NoConntrack",
+                   fmt::format("replies are told by the kernel's connection tracking, which is off on: {}",
+                               some_of(outlook.no_conntrack)));
+  }
+  if (!outlook.never_seen.empty()) {
+    return verdict(Truth::no, "SourceNeverSeen",
+                   fmt::format("behind the service proxy no reply carries what {} looks for when its route is chosen: "
+                               "{}. Use the source mode Reply: {} (IPR0301)",
+                               modes_text(rule.modes()), some_of(outlook.never_seen),
+                               patch_command(rule.meta.name, SourceMode::reply)));
+  }
+  if (!outlook.unknown.empty()) {
+    return verdict(
+        Truth::unknown, "SourceNotObserved",
+        fmt::format("no service proxy of Kubernetes was found on: {}. Whether replies carry what {} looks for "
+                    "depends on the network plugin there (iprulectl doctor looks)",
+                    some_of(outlook.unknown), modes_text(rule.modes())));
+  }
+  if (!outlook.idle.empty()) {
+    return verdict(Truth::yes, "NothingInTheWay",
+                   fmt::format("no fact the nodes report stands in the way; of no use: {}", some_of(outlook.idle)));
+  }
+  return verdict(Truth::yes, "NothingInTheWay", "no fact the nodes report stands in the way");
 }
 
 }  // namespace
@@ -105,17 +156,20 @@ meta::Condition routes_missing(const RuleOutcome& outcome, const NodeReports& re
   out.status = nodes.empty() ? Truth::no : Truth::yes;
   out.reason = nodes.empty() ? "RoutesPresent" : "EmptyTable";
   if (!nodes.empty()) {
+    const api::IPRule::Spec& spec = outcome.rule->spec;
     out.message = fmt::format(
-        "table {} has no route on: {}. Lookups fall through to the main table there; add the routes, for example: ip "
-        "route add default via GATEWAY table {}",
-        outcome.rule->spec.table, some_of(nodes), outcome.rule->spec.table);
+        "{} has no route on: {}. Lookups fall through to the next rule there; add the routes, for example: ip route "
+        "add "
+        "default via GATEWAY {} (IPR0311)",
+        table_text(spec), some_of(nodes),
+        spec.vrf.empty() ? fmt::format("table {}", spec.table) : fmt::format("vrf {}", spec.vrf));
   }
   return out;
 }
 
-meta::Condition effective(const RuleOutcome& outcome, const NodeReports& reports, std::uint32_t default_priority) {
+meta::Condition effective(const RuleOutcome& outcome, const NodeReports& reports, std::uint32_t default_priority,
+                          api::Dataplane dataplane) {
   const api::IPRule& rule = *outcome.rule;
-  const auto modes = rule.modes();
   const std::uint32_t priority = effective_priority(rule.spec.priority, !rule.spec.vrf.empty(), default_priority);
   if (priority >= kMainPriority) {
     return verdict(Truth::no, "PriorityAfterMain",
@@ -127,37 +181,9 @@ meta::Condition effective(const RuleOutcome& outcome, const NodeReports& reports
   if (holders.empty()) return verdict(Truth::unknown, "NoReports", "no node has reported yet");
   if (const Names nodes = without_routes(outcome, holders); !nodes.empty()) {
     return verdict(Truth::no, "RoutesMissing",
-                   fmt::format("table {} has no route on: {}", rule.spec.table, some_of(nodes)));
+                   fmt::format("{} has no route on: {} (IPR0311)", table_text(rule.spec), some_of(nodes)));
   }
-  if (const Names devices = strict_devices(holders, modes); !devices.empty()) {
-    return verdict(Truth::no, "StrictReversePath",
-                   fmt::format("packets are dropped on arrival: rp_filter is 1 for {}. On the node: sysctl -w "
-                               "net.ipv4.conf.DEVICE.rp_filter=2 (IPR0310)",
-                               some_of(devices)));
-  }
-  if (has(modes, SourceMode::reply)) {
-    if (const Names nodes = without_conntrack(holders); !nodes.empty()) {
-      return verdict(
-          Truth::no, "NoConntrack",
-          fmt::format("replies are told by the kernel's connection tracking, which is off on: {}", some_of(nodes)));
-    }
-  }
-  const bool only_cluster_ip = std::ranges::all_of(modes, [](SourceMode m) { return m == SourceMode::cluster_ip; });
-  if (only_cluster_ip) {
-    if (const Names nodes = behind_proxy(holders); !nodes.empty()) {
-      return verdict(
-          Truth::no, "SourceNeverSeen",
-          fmt::format(
-              "behind the service proxy no packet carries the cluster address when its route is chosen: {}. Use "
-              "the source mode Reply: kubectl patch iprule {} --type=merge -p "
-              "'{{\"spec\":{{\"source\":{{\"modes\":[\"Reply\"]}}}}}}'",
-              some_of(nodes), rule.meta.name));
-    }
-    return verdict(Truth::unknown, "SourceNotObserved",
-                   "no service proxy of Kubernetes was found on the nodes; whether replies carry the cluster address "
-                   "depends on the network plugin (iprulectl doctor looks)");
-  }
-  return verdict(Truth::yes, "NothingInTheWay", "no fact the nodes report stands in the way");
+  return judge(rule, outlook_of(outcome, holders, dataplane));
 }
 
 }  // namespace intent

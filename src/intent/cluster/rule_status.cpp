@@ -16,6 +16,7 @@ using Stage = Spread::Stage;
 
 constexpr std::uint32_t kFirstReservedTable = 253;  // default, main, local
 constexpr std::uint32_t kLastReservedTable = 255;
+constexpr std::uint32_t kVrfPriority = 1000;  // Where the kernel keeps its own rule for VRF devices.
 constexpr std::size_t kMostConflicts = 5;
 constexpr std::chrono::seconds kUsualWait{60};  // For a load balancer to give an address.
 
@@ -29,8 +30,14 @@ meta::Condition accepted(const RuleOutcome& outcome, std::uint32_t default_prior
   out.reason = outcome.acceptance.reason;
   out.message = outcome.acceptance.message;
   if (!outcome.acceptance.accepted()) return out;
-  out.message += fmt::format("; priority {}{}", effective_priority(spec.priority, !spec.vrf.empty(), default_priority),
-                             spec.priority == 0 ? " (default)" : "");
+  const std::uint32_t priority = effective_priority(spec.priority, !spec.vrf.empty(), default_priority);
+  out.message += fmt::format("; priority {}{}", priority, spec.priority == 0 ? " (default)" : "");
+  if (!spec.vrf.empty() && priority >= kVrfPriority) {
+    out.message += fmt::format(
+        "; the kernel's own rule for VRFs at {} decides first about what comes in by their devices: set spec.priority "
+        "to {} or less",
+        kVrfPriority, kVrfPriority - 1);
+  }
   if (spec.table >= kFirstReservedTable && spec.table <= kLastReservedTable) {
     out.message += fmt::format("; table {} is one of the kernel's own: a table of its own is safer", spec.table);
   }
@@ -204,7 +211,8 @@ ServiceCensus ServiceCensus::of(std::span<const api::Service* const> services, m
 }
 
 api::IPRule::Status rule_status(const RuleOutcome& outcome, const RuleSpread& spread, const ServiceCensus& census,
-                                const NodeReports& reports, std::uint32_t default_priority, meta::Time now) {
+                                const NodeReports& reports, const api::Agent::Spec& settings, meta::Time now) {
+  const std::uint32_t default_priority = api::default_priority(settings);
   const api::IPRule& rule = *outcome.rule;
   api::IPRule::Status out;
   out.observed_generation = rule.meta.generation;
@@ -229,7 +237,7 @@ api::IPRule::Status rule_status(const RuleOutcome& outcome, const RuleSpread& sp
   set(conflicted(outcome));
   if (spread.configs > 0) {
     set(routes_missing(outcome, reports));
-    set(effective(outcome, reports, default_priority));
+    set(effective(outcome, reports, default_priority, settings.dataplane));
   } else {
     drop("RoutesMissing");
     drop("Effective");

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "api/agent.h"
 #include "api/iprule.h"
 #include "api/service.h"
 #include "intent/cluster/acknowledgement.h"
@@ -41,8 +42,8 @@ struct ServiceCensus {
   static ServiceCensus of(std::span<const api::Service* const> services, meta::Time now);
 };
 
-// What the status of an IPRule should say.
+// What the status of an IPRule should say. `settings`: of the Agent that counts.
 api::IPRule::Status rule_status(const RuleOutcome& outcome, const RuleSpread& spread, const ServiceCensus& census,
-                                const NodeReports& reports, std::uint32_t default_priority, meta::Time now);
+                                const NodeReports& reports, const api::Agent::Spec& settings, meta::Time now);
 
 }  // namespace intent

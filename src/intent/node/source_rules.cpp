@@ -20,6 +20,7 @@ using api::SourceMode;
 using Reason = Refusal::Reason;
 using Trust = PublishedConfig::Trust;
 
+constexpr std::uint32_t kVrfPriority = 1000;    // Of the kernel's own rule for VRF devices.
 constexpr std::uint32_t kMainPriority = 32766;  // Of the kernel's own rule that looks up `main`.
 
 struct Wish {
@@ -263,6 +264,15 @@ class Compiler {
       out_.warnings.push_back({.config = wish.config,
                                .reason = Warning::Reason::reserved_table,
                                .message = fmt::format("table {} belongs to the system", claim.table)});
+    }
+    if (!wish.config->spec.vrf.empty() && claim.priority >= kVrfPriority) {
+      out_.warnings.push_back(
+          {.config = wish.config,
+           .reason = Warning::Reason::priority_after_vrf,
+           .message =
+               fmt::format("priority {} does not come before the kernel's own rule for VRFs, which decides about "
+                           "what comes in by their devices; use one below {}",
+                           claim.priority, kVrfPriority)});
     }
     if (claim.priority >= kMainPriority) {
       out_.warnings.push_back(

@@ -184,6 +184,18 @@ TEST(SourceRules, a_vrf_is_looked_up_on_the_node) {
   EXPECT_EQ(rules(bench.compile()), Texts{"999: from 10.96.0.3 lookup 4242 proto 183"});
 }
 
+TEST(SourceRules, a_vrf_behind_the_kernels_own_rule_is_programmed_with_a_warning) {
+  Bench bench;
+  bench.view.facts.vrfs = {{*net::InterfaceName::parse("red"), 4242}};
+  bench.config("before", "10.96.0.3", 0, 999).spec.vrf = "red";
+  bench.config("behind", "10.96.0.4", 0, 1000).spec.vrf = "red";
+  const NodeIntent intent = bench.compile();
+  EXPECT_EQ(intent.desired.rules.size(), 2U);
+  ASSERT_EQ(intent.warnings.size(), 1U);
+  EXPECT_EQ(intent.warnings[0].config->name, "behind");
+  EXPECT_EQ(intent.warnings[0].reason, Warning::Reason::priority_after_vrf);
+}
+
 TEST(SourceRules, local_endpoints_are_those_of_this_node) {
   Bench bench;
   auto& all = bench.config("all", "10.96.0.1", 0, 10);
