@@ -1,8 +1,8 @@
 // iprulectl doctor
 #include <memory>
 
-#include "cli/doctor.h"
 #include "cli/examine_nodes.h"
+#include "cli/question.h"
 #include "cluster_flags.h"
 #include "commands.h"
 
@@ -27,7 +27,7 @@ Command doctor_command(CLI::App& app, Common& common) {
   add_cluster_flags(*word, options->cluster);
   add_output_flag(*word, common);
   return {.word = word, .run = [options, &common] {
-            if (options->local) return print(cli::examine_host(), common);
+            if (options->local) return print(cli::answer_here({.about = cli::Question::About::doctor}), common);
             if (options->preflight) {
               auto cluster = options->cluster.connect();
               return cluster ? print(cli::show_preflight(cluster->read_setup()), common)

@@ -17,14 +17,6 @@ api::IPRuleConfig lean(const api::IPRuleConfig& config) {
   return out;
 }
 
-base::Result<api::Dataplane> decode_dataplane(const json::Value& value) {
-  constexpr auto kWords = names(api::Dataplane());
-  const auto word = TRY(value.string_or(kWords[0]));
-  const auto* const found = std::ranges::find(kWords, word);
-  if (found == kWords.end()) return value.fail(fmt::format("\"{}\" is none of {}", word, fmt::join(kWords, ", ")));
-  return static_cast<api::Dataplane>(found - kWords.begin());
-}
-
 base::Result<agent::NodeSettings> decode_settings(const json::Value& value) {
   agent::NodeSettings out;
   out.labels = TRY(meta::Labels::decode(value["labels"]));
@@ -81,6 +73,14 @@ std::vector<api::PublishedConfig> published(const Assignment& assignment) {
   std::vector<api::PublishedConfig> out;
   for (const api::IPRuleConfig& config : assignment.configs) out.push_back(api::published(config));
   return out;
+}
+
+base::Result<api::Dataplane> decode_dataplane(const json::Value& value) {
+  constexpr auto kWords = names(api::Dataplane());
+  const auto word = TRY(value.string_or(kWords[0]));
+  const auto* const found = std::ranges::find(kWords, word);
+  if (found == kWords.end()) return value.fail(fmt::format("\"{}\" is none of {}", word, fmt::join(kWords, ", ")));
+  return static_cast<api::Dataplane>(found - kWords.begin());
 }
 
 void put(json::Object& out, const Assignment& assignment) {

@@ -5,6 +5,7 @@
 
 #include "agent/manifests.h"
 #include "agent/node_settings.h"
+#include "api/agent.h"
 #include "api/iprule_config.h"
 #include "api/published_config.h"
 #include "base/result.h"
@@ -37,5 +38,6 @@ std::vector<api::PublishedConfig> published(const Assignment& assignment);
 
 void put(json::Object& out, const Assignment& assignment);
 base::Result<Assignment> decode_assignment(const json::Value& value);
+base::Result<api::Dataplane> decode_dataplane(const json::Value& value);  // The default where it says nothing.
 
 }  // namespace cli

@@ -1,20 +1,19 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "base/result.h"
 #include "cli/answer.h"
-#include "state/net_state.h"
-#include "state/node_facts.h"
+#include "cli/examination.h"
 
 namespace cli {
 
 // What a node's data path allows, from what it shows: which source modes can work there, and what stands in the way.
-// A fact that could not be found is said to be unknown, never guessed.
-Answer show_facts(const state::NodeFacts& facts, const state::NetState& observed);
+Answer show(const Examined& node);
 
-// The same from a report, which says nothing of the rules that stand there.
-Answer show_reported_facts(const state::NodeFacts& facts);
-
-// Looks at this host.
-base::Result<Answer> examine_host();
+// Looks at this host. `protocol`: by which number its agent knows its own rules. `wishes`: of the cluster it is a node
+// of, where that is known.
+base::Result<Answer> examine_host(std::uint8_t protocol, std::optional<NodeWishes> wishes = std::nullopt);
 
 }  // namespace cli

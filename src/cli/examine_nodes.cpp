@@ -10,6 +10,7 @@
 #include "api/kinds.h"
 #include "cli/doctor.h"
 #include "cli/gaps.h"
+#include "intent/cluster/prospect.h"
 #include "json/writer.h"
 
 namespace cli {
@@ -24,18 +25,18 @@ class Examinations {
     story = std::move(shown);
   }
 
-  void add_report(const std::string& node, const api::NodeState* report) {
+  void add_report(const std::string& node, const api::NodeState* report, NodeWishes wishes) {
     if (report == nullptr) {
       notes_.put(node).put("  no report: run `iprulectl doctor --local` there", Tone::warning).end_line();
       code_ = std::max(code_, ExitCode::attention);
       return;
     }
-    state::NodeFacts facts = facts_of(report->status.facts);
+    Examined seen{.facts = facts_of(report->status.facts), .report = report->status, .wishes = std::move(wishes)};
     for (const auto& empty : report->status.empty_tables) {
-      facts.tables.push_back(
+      seen.facts.tables.push_back(
           {.table = empty.table, .family = empty.family == api::IPFamily::v4 ? net::Family::v4 : net::Family::v6});
     }
-    add("by what its agent reported", node, show_reported_facts(facts));
+    add("by what its agent reported", node, show(seen));
   }
 
   void miss(const std::string& node, const base::Error& error) {
@@ -81,11 +82,19 @@ class Examinations {
 
 state::NodeFacts facts_of(const api::NodeState::Facts& facts) {
   state::NodeFacts out{.kernel = facts.kernel};
-  out.service_proxy = static_cast<state::ServiceProxy>(facts.service_proxy);
+  out.service_proxy = intent::proxy_of(facts);
+  out.capabilities = {.rule_protocol = facts.capabilities.rule_protocol,
+                      .nexthop_objects = facts.capabilities.nexthop_objects,
+                      .address_protocol = facts.capabilities.address_protocol,
+                      .nft_maps = facts.capabilities.nft_maps,
+                      .ct_original = facts.capabilities.ct_original};
   out.conntrack = facts.conntrack;
   if (facts.local_rule_priority) out.local_rule_priority = static_cast<std::uint32_t>(*facts.local_rule_priority);
   for (const auto& filter : facts.reverse_path_filter) {
     if (auto device = net::InterfaceName::parse(filter.device)) out.reverse_path_filter.emplace(*device, filter.value);
+  }
+  for (const auto& vrf : facts.vrfs) {
+    if (auto device = net::InterfaceName::parse(vrf.device)) out.vrfs.emplace(*device, vrf.table);
   }
   return out;
 }
@@ -95,12 +104,15 @@ base::Result<Answer> examine_nodes(const ClusterObjects& objects, const std::vec
   const auto names = TRY(chosen_nodes(objects, nodes));
   Examinations found;
   for (const std::string& node : names) {
-    const auto live = ask ? std::optional(ask(node, {.about = Question::About::doctor})) : std::nullopt;
+    NodeWishes wishes = wishes_on(objects, node);
+    if (ask) wishes.frontends = frontends_in(objects, wishes.rules);
+    const auto live =
+        ask ? std::optional(ask(node, {.about = Question::About::doctor, .wishes = wishes})) : std::nullopt;
     if (live && *live) {
       found.add("its kernel asked now", node, **live);
     } else {
       if (live) found.miss(node, live->error());
-      found.add_report(node, report_of(objects, node));
+      found.add_report(node, report_of(objects, node), std::move(wishes));
     }
   }
   return std::move(found).answer(objects);

@@ -104,7 +104,7 @@ LikelyProxy likely_proxy(const ClusterSetup& setup) {
 Answer show_preflight(const ClusterSetup& setup) {
   Answer answer;
   const LikelyProxy likely = likely_proxy(setup);
-  const SourceModes modes = source_modes(likely.proxy);
+  const SourceModes modes = source_modes({.proxy = likely.proxy, .cilium = setup.daemonsets.contains("cilium")});
   const auto lines = lines_of(setup, likely);
   Table table(2);
   for (const Line& line : lines) {
@@ -114,8 +114,8 @@ Answer show_preflight(const ClusterSetup& setup) {
   if (modes.works.empty()) {
     answer.page.line("Which source modes work cannot be told from here: `iprulectl doctor --local` on a node can.");
   } else {
-    answer.page.line("Likely to work: {}.{}", modes.works,
-                     modes.fails.empty() ? "" : fmt::format("  Likely not: {}.", modes.fails));
+    answer.page.line("Likely to work: {}.{}", works_text(modes),
+                     modes.fails.empty() ? "" : fmt::format("  Likely not: {}.", fails_text(modes)));
   }
   answer.page.line("No kernel was asked. Once agents run, `iprulectl doctor` tells by what nodes show.");
   add_gaps(answer, setup.gaps);
@@ -125,7 +125,7 @@ Answer show_preflight(const ClusterSetup& setup) {
     out.put("nodes", setup.nodes);
     out.put("likelyServiceProxy", state::text(likely.proxy));
     out.put("sign", likely.sign);
-    out.put("likelyMode", modes.recommended);
+    out.put("likelyMode", modes.recommended ? text(*modes.recommended) : std::string_view());
     out.put("installed", setup.is_installed);
     put_gaps(out, setup.gaps);
   });

@@ -38,7 +38,7 @@ TEST(Preflight, says_likely_and_that_no_kernel_was_asked) {
             "  ok  service proxy  likely kube-proxy nftables (mode of ConfigMap kube-proxy)\n"
             "  ok  Services       2 of 14 have a load balancer's address\n"
             "  ok  installed      nothing of ours yet\n"
-            "Likely to work: Reply (recommended), LocalEndpoints.  Likely not: ClusterIP, LoadBalancerIP.\n"
+            "Likely to work: Reply (recommended), Endpoints, LocalEndpoints.  Likely not: ClusterIP, LoadBalancerIP.\n"
             "No kernel was asked. Once agents run, `iprulectl doctor` tells by what nodes show.\n");
   setup.gaps = {"daemonsets.apps: 403 Forbidden"};
   EXPECT_EQ(show_preflight(setup).code, ExitCode::could_not_ask);

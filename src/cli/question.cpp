@@ -71,6 +71,9 @@ std::string encode(const Question& question) {
     if (question.wanted) {
       out.object("wanted", [&](json::Object& wanted) { put(wanted, *question.wanted); });
     }
+    if (question.wishes) {
+      out.object("wishes", [&](json::Object& wishes) { put(wishes, *question.wishes); });
+    }
   });
 }
 
@@ -86,6 +89,7 @@ base::Result<Question> decode_question(std::string_view text) {
   if (out.about == Question::About::explain) out.packet = TRY(decode_packet(root["packet"]));
   if (root["live"].exists()) out.live = TRY(decode_live(root["live"]));
   if (root["wanted"].exists()) out.wanted = TRY(decode_assignment(root["wanted"]));
+  if (root["wishes"].exists()) out.wishes = TRY(decode_wishes(root["wishes"]));
   if (out.about == Question::About::diff && !out.wanted)
     return root["wanted"].fail("a diff needs something to compare");
   return out;
@@ -94,10 +98,11 @@ base::Result<Question> decode_question(std::string_view text) {
 base::Result<Answer> answer_here(const Question& question) {
   std::optional<Assignment> wanted = question.wanted;
   // Only this host's agent has been told by which number it knows its own.
-  if (wanted) wanted->settings.protocol = agent::Environment::of_process().rule_protocol;
+  const std::uint8_t protocol = agent::Environment::of_process().rule_protocol;
+  if (wanted) wanted->settings.protocol = protocol;
   switch (question.about) {
     case Question::About::doctor:
-      return examine_host();
+      return examine_host(protocol, question.wishes);
     case Question::About::diff:
       return diff_assignment(*wanted);
     case Question::About::explain:

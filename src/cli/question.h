@@ -10,6 +10,7 @@
 #include "cli/assignment.h"
 #include "cli/explain.h"
 #include "cli/live.h"
+#include "cli/node_wishes.h"
 
 namespace cli {
 
@@ -23,6 +24,7 @@ struct Question {
   PacketWords packet{};                // For `explain`.
   std::optional<Assignment> wanted{};  // `diff`: what the kernel is compared with. `explain`: as if it were so.
   std::optional<LiveWish> live{};      // `explain`: real packets to wait for.
+  std::optional<NodeWishes> wishes{};  // `doctor`: what should work there.
 };
 
 std::string encode(const Question& question);

@@ -46,6 +46,19 @@ TEST(Question, carries_what_is_wanted_of_the_node_for_who_answers_asks_no_server
   EXPECT_EQ(there->wanted->configs, question.wanted->configs);
 }
 
+TEST(Question, carries_what_should_work_on_the_node) {
+  Question question{.about = Question::About::doctor, .wishes = NodeWishes()};
+  question.wishes->rules.resize(1);
+  question.wishes->rules[0].meta.name = "public-eu";
+  question.wishes->rules[0].spec.table = 100;
+  question.wishes->frontends = {{.vip = net::Address::parse("203.0.113.45").value()}};
+  const std::string line = encode(question);
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  const auto there = decode_question(line);
+  ASSERT_TRUE(there) << there.error().message();
+  EXPECT_EQ(there->wishes, question.wishes);
+}
+
 TEST(Question, packets_are_waited_for_within_bounds) {
   const Question question{.about = Question::About::explain,
                           .packet = {.to = "198.18.7.9"},

@@ -1,17 +1,36 @@
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "api/iprule.h"
+#include "cli/reply_evidence.h"
 #include "state/node_facts.h"
 
 namespace cli {
 
-// Which source modes of an IPRule do something on a node with this service proxy; empty where nobody can tell.
-struct SourceModes {
-  std::string_view works;
-  std::string_view fails;
-  std::string_view recommended;
+// What decides about source modes on a node.
+struct DataPath {
+  state::ServiceProxy proxy = state::ServiceProxy::unknown;
+  bool tells_replies = true;  // The kernel has what the mode Reply needs, as far as anybody knows.
+  bool cilium = false;
+  std::optional<ReplyBears> seen{};  // By connections, where there are any.
 };
-SourceModes source_modes(state::ServiceProxy proxy);
+
+// Which source modes of an IPRule do something there; empty where nobody can tell.
+struct SourceModes {
+  std::vector<api::SourceMode> works{};  // The recommended one first.
+  std::vector<api::SourceMode> fails{};
+  std::optional<api::SourceMode> recommended{};
+  std::string_view condition{};  // Under which those that work do.
+
+  bool operator==(const SourceModes&) const = default;
+};
+SourceModes source_modes(const DataPath& path);
+
+std::string works_text(const SourceModes& modes);  // "Reply (recommended), LocalEndpoints"
+std::string fails_text(const SourceModes& modes);
 
 }  // namespace cli

@@ -294,7 +294,20 @@ TEST_F(Questions, doctor_advises_by_what_agents_reported) {
   const auto done = ask({"doctor"});
   EXPECT_THAT(done.output, HasSubstr("worker-1, worker-2 (2 alike), by what its agent reported\n"));
   EXPECT_THAT(done.output, HasSubstr("kube-proxy nftables: replies are routed with the pod's address\n"));
-  EXPECT_THAT(done.output, HasSubstr("Works here: Reply (recommended), LocalEndpoints.  Cannot work: ClusterIP"));
+  EXPECT_THAT(done.output,
+              HasSubstr("Works here: Reply (recommended), Endpoints, LocalEndpoints.  Cannot work: ClusterIP"));
+}
+
+TEST_F(Questions, doctor_names_the_IPRule_that_reports_speak_against) {
+  kubectl({"apply", "-f", "-"}, rule("ClusterIP"));
+  const auto unfit = ask({"doctor"});
+  EXPECT_EQ(unfit.exit.code, 1) << unfit.errors;
+  EXPECT_THAT(unfit.output, HasSubstr("IPRule/public-eu asks for ClusterIP, which no reply bears here  IPR0301\n"));
+  EXPECT_THAT(unfit.output, HasSubstr("\n  kubectl patch iprule public-eu --type=merge"));
+  kubectl({"apply", "-f", "-"}, rule("Reply"));
+  const auto fit = ask({"doctor"});
+  EXPECT_EQ(fit.exit.code, 0) << fit.output << fit.errors;
+  EXPECT_THAT(fit.output, Not(HasSubstr("kubectl patch")));
 }
 
 TEST_F(Questions, a_kernel_that_cannot_be_asked_is_a_gap_and_the_report_is_shown) {

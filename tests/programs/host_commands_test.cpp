@@ -171,6 +171,35 @@ TEST_F(HostCommands, doctor_says_what_the_host_shows) {
   EXPECT_THAT(empty.output, HasSubstr("no IPv4 route: lookups fall through to the next rule  IPR0311\n"));
 }
 
+// As iprulectl asks a node, with what its cluster wants there.
+TEST_F(HostCommands, doctor_shows_by_connections_what_replies_bear) {
+  const auto manifests = agent::read_manifests(folder());
+  ASSERT_TRUE(manifests) << manifests.error().message();
+  const cli::ClusterObjects objects{.wanted = *manifests};
+  cli::NodeWishes wishes = cli::wishes_on(objects, "router");
+  wishes.frontends = cli::frontends_in(objects, wishes.rules);
+  const auto doctor = [&] {
+    const auto done = testbed::run({.arguments = {IPRULE_AGENT, "query"},
+                                    .input = cli::encode({.about = cli::Question::About::doctor, .wishes = wishes}),
+                                    .network = host_->network()},
+                                   30s);
+    EXPECT_TRUE(done) << done.error().message();
+    return done.value_or(testbed::Finished()).output;
+  };
+  EXPECT_THAT(doctor(), HasSubstr("too little traffic to tell: no connection to 203.0.113.45 is known here"));
+
+  ASSERT_TRUE(run({"sh", "-c",
+                   "ip link set lo up; ip addr add 10.244.1.7 dev lo; ip route add 203.0.113.0/24 dev lo;"
+                   "nft add table ip t; nft 'add chain ip t out { type nat hook output priority -100; }';"
+                   "nft add rule ip t out ip daddr 203.0.113.45 dnat to 10.244.1.7"})
+                  .exit.ok());
+  ASSERT_TRUE(run({"bash", "-c", "echo > /dev/udp/203.0.113.45/8080"}).exit.ok());
+  const std::string shown = doctor();
+  EXPECT_THAT(shown, HasSubstr("1 flow to 203.0.113.45: routed with source 10.244.1.7, original destination "
+                               "203.0.113.45\",\"code\":\"IPR0301\""));
+  EXPECT_THAT(shown, HasSubstr(R"("unfitRules":["public"])"));
+}
+
 // What iprulectl asks of a node of a cluster.
 TEST_F(HostCommands, the_agents_query_gives_the_answer_that_the_command_gives_there) {
   const auto query = [&](const std::string& question) {
