@@ -319,7 +319,12 @@ base::Status AgentRollout::look_for_causes(const DaemonSet& set, intent::Rollout
   if (set.status.current < set.status.desired) {
     facts.pods_forbidden = TRY(why_pods_are_forbidden(client_, ns, set.meta.uid, limit));
   }
-  if (set.status.ready < set.status.desired) facts.image_error = TRY(why_images_are_missing(client_, ns, limit));
+  if (set.status.ready >= set.status.desired) return {};
+  PodCauses causes = TRY(why_pods_do_not_run(client_, ns, limit));
+  facts.image_error = std::move(causes.image_error);
+  facts.crashing = std::move(causes.crashing);
+  facts.no_place = std::move(causes.no_place);
+  facts.silent_node = std::move(causes.silent_node);
   return {};
 }
 

@@ -1,11 +1,8 @@
 #include "controller/rollout_causes.h"
 
-#include <algorithm>
-#include <array>
-#include <string_view>
-
 #include <fmt/format.h>
 
+#include "api/pod_trouble.h"
 #include "intent/cluster/agent_template.h"
 
 namespace controller {
@@ -21,10 +18,22 @@ kube::Result<std::string> list(kube::Client& client, const kube::Resource& resou
   return client.list(resource, {.selection = std::move(selection), .limit = kSample, .token = ""}, limit);
 }
 
-bool waits_for_image(std::string_view reason) {
-  constexpr std::array kReasons = {"ErrImagePull",      "ImagePullBackOff",  "InvalidImageName",
-                                   "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable"};
-  return std::ranges::find(kReasons, reason) != kReasons.end();
+// Where the causes of this kind go; null where it needs nobody.
+std::optional<std::string>* place_of(api::PodTrouble::Kind kind, PodCauses& causes) {
+  switch (kind) {
+    case api::PodTrouble::Kind::no_image:
+      return &causes.image_error;
+    case api::PodTrouble::Kind::crashing:
+      return &causes.crashing;
+    case api::PodTrouble::Kind::no_place:
+      return &causes.no_place;
+    case api::PodTrouble::Kind::silent_node:
+      return &causes.silent_node;
+    case api::PodTrouble::Kind::none:
+    case api::PodTrouble::Kind::starting:
+      return nullptr;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -50,14 +59,13 @@ kube::Result<std::optional<std::string>> why_pods_are_forbidden(kube::Client& cl
   return TRY(forbidden_in(events, set_uid));
 }
 
-kube::Result<std::optional<std::string>> why_images_are_missing(kube::Client& client, const std::string& ns,
-                                                                const kube::Limit& limit) {
+kube::Result<PodCauses> why_pods_do_not_run(kube::Client& client, const std::string& ns, const kube::Limit& limit) {
   const auto body =
       TRY(list(client, kPods,
                {.ns = ns, .label_selector = fmt::format("app={}", intent::kAgentName), .field_selector = ""}, limit));
   json::Reader reader;
   const auto pods = TRY(reader.parse(body));
-  return TRY(image_error_in(pods));
+  return TRY(causes_in(pods));
 }
 
 base::Result<std::optional<std::string>> forbidden_in(const json::Value& event_list, const std::string& set_uid) {
@@ -77,20 +85,17 @@ base::Result<std::optional<std::string>> forbidden_in(const json::Value& event_l
   return out;
 }
 
-base::Result<std::optional<std::string>> image_error_in(const json::Value& pod_list) {
+base::Result<PodCauses> causes_in(const json::Value& pod_list) {
+  PodCauses out;
   const auto pods = TRY(pod_list["items"].items_or_none());
   for (const json::Value& pod : pods) {
-    const auto containers = TRY(pod["status"]["containerStatuses"].items_or_none());
-    for (const json::Value& container : containers) {
-      const json::Value waiting = container["state"]["waiting"];
-      const auto reason = TRY(waiting["reason"].string_or(""));
-      if (!waits_for_image(reason)) continue;
-      const auto node = TRY(pod["spec"]["nodeName"].string_or("a node"));
-      const auto message = TRY(waiting["message"].string_or(""));
-      return fmt::format("{}: {}{}{}", node, reason, message.empty() ? "" : ": ", message);
-    }
+    const auto trouble = TRY(api::decode_pod_trouble(pod));
+    auto* place = place_of(trouble.kind, out);
+    if (place == nullptr || place->has_value()) continue;
+    const std::string node = TRY(api::node_of_pod(pod));
+    *place = fmt::format("{}: {}", node.empty() ? "a node" : node, trouble.text);
   }
-  return std::nullopt;
+  return out;
 }
 
 }  // namespace controller

@@ -19,16 +19,27 @@ TEST(RolloutCauses, the_newest_refusal_of_this_daemon_set_counts) {
   EXPECT_EQ(forbidden_in(*list, "other").value(), std::nullopt);
 }
 
-TEST(RolloutCauses, a_pod_that_waits_for_its_image_is_named_by_its_node) {
+TEST(RolloutCauses, what_keeps_pods_from_running_is_named_by_node) {
   json::Reader reader;
   const auto list = reader.parse(R"({"items":[
-      {"spec":{"nodeName":"n1"},"status":{"containerStatuses":[{"state":{"running":{}}}]}},
+      {"spec":{"nodeName":"n1"},"status":{"conditions":[{"type":"Ready","status":"True"}]}},
       {"spec":{"nodeName":"n2"},"status":{"containerStatuses":[
           {"state":{"waiting":{"reason":"CrashLoopBackOff"}}},
-          {"state":{"waiting":{"reason":"ImagePullBackOff","message":"no such image"}}}]}}]})");
+          {"state":{"waiting":{"reason":"ImagePullBackOff","message":"no such image"}}}]}},
+      {"spec":{"nodeName":"n3"},"status":{"containerStatuses":[
+          {"state":{"waiting":{"reason":"CrashLoopBackOff"}},
+           "lastState":{"terminated":{"reason":"Error","exitCode":1}}}]}},
+      {"spec":{},"status":{"conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable"}]}},
+      {"spec":{"nodeName":"n5"},"status":{"conditions":[{"type":"Ready","status":"False"}],
+          "containerStatuses":[{"ready":true}]}},
+      {"spec":{"nodeName":"n6"},"status":{"containerStatuses":[
+          {"state":{"waiting":{"reason":"ErrImagePull"}}}]}}]})");
   ASSERT_TRUE(list);
-  EXPECT_EQ(image_error_in(*list).value(), "n2: ImagePullBackOff: no such image");
-  EXPECT_EQ(image_error_in(*reader.parse(R"({"items":[{"spec":{}}]})")).value(), std::nullopt);
+  EXPECT_EQ(causes_in(*list).value(), (PodCauses{.image_error = "n2: ImagePullBackOff: no such image",
+                                                 .crashing = "n3: crashes: Error, exit code 1",
+                                                 .no_place = "a node: has no place: Unschedulable",
+                                                 .silent_node = "n5: its node gives no sign of life"}));
+  EXPECT_EQ(causes_in(*reader.parse(R"({"items":[{"spec":{}}]})")).value(), PodCauses()) << "it may just be starting";
 }
 
 }  // namespace

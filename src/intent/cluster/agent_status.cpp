@@ -71,6 +71,32 @@ std::optional<Verdict> obstacle(const Agent& agent, const RolloutFacts& facts) {
   return std::nullopt;
 }
 
+// Why pods that are there do not run, those that no waiting cures first.
+std::optional<Verdict> standstill(const Agent& agent, const RolloutFacts& facts) {
+  const std::string& ns = agent.meta.ns;
+  if (facts.image_error) {
+    return Verdict{
+        .reason = "ImagePullError",
+        .message = fmt::format("{}; correct spec.image, or the node's access to the registry", *facts.image_error)};
+  }
+  if (facts.crashing) {
+    return Verdict{
+        .reason = "PodsCrashing",
+        .message = fmt::format("{}; see kubectl logs --previous -n {} -l app={}", *facts.crashing, ns, kAgentName)};
+  }
+  if (facts.no_place) {
+    return Verdict{
+        .reason = "PodsPending",
+        .message = fmt::format("{}; make room on the node, or ask for less in spec.resources", *facts.no_place)};
+  }
+  if (facts.silent_node) {
+    return Verdict{
+        .reason = "NodesNotReady",
+        .message = fmt::format("{}; see kubectl get nodes. What it had programmed stays", *facts.silent_node)};
+  }
+  return std::nullopt;
+}
+
 Verdict judge(const Agent& agent, const DaemonSet* set, const RolloutFacts& facts) {
   if (auto found = obstacle(agent, facts)) return *std::move(found);
   if (set == nullptr) return {.reason = "Progressing", .message = "the DaemonSet is not there yet"};
@@ -83,10 +109,7 @@ Verdict judge(const Agent& agent, const DaemonSet* set, const RolloutFacts& fact
   }
   if (all_ready(*set))
     return {.ready = true, .reason = "AllReady", .message = fmt::format("All {} pods ready", now.ready)};
-  if (facts.image_error) {
-    return {.reason = "ImagePullError",
-            .message = fmt::format("{}; correct spec.image, or the node's access to the registry", *facts.image_error)};
-  }
+  if (auto found = standstill(agent, facts)) return *std::move(found);
   return {.reason = "Progressing",
           .message = fmt::format("Desired={} Current={} Ready={} Updated={}", now.desired, now.current, now.ready,
                                  now.updated)};

@@ -18,6 +18,9 @@ struct RolloutFacts {
   bool account_missing = false;
   std::optional<std::string> pods_forbidden;
   std::optional<std::string> image_error;
+  std::optional<std::string> crashing;     // Pods end by themselves: on which node, and how.
+  std::optional<std::string> no_place;     // The scheduler has no room for one.
+  std::optional<std::string> silent_node;  // Nothing is heard of a node's kubelet.
   // The server has no admission policies: nothing keeps one node's agent from writing another's report.
   bool lacks_policies = false;
 };

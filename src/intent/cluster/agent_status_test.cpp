@@ -98,7 +98,16 @@ TEST(AgentStatus, D39_no_node_to_run_on_is_said) {
 TEST(AgentStatus, the_first_obstacle_counts_and_its_message_says_what_to_do) {
   DaemonSet set = rolled_out(3);
   set.status.ready = 0;
-  RolloutFacts facts{.image_error = "n1: ImagePullBackOff"};
+  RolloutFacts facts{.silent_node = "n1: its node gives no sign of life"};
+  EXPECT_EQ(reason(active_status(agent(), &set, facts, kNow)), "NodesNotReady");
+  facts.no_place = "n1: has no place: Unschedulable: Insufficient cpu";
+  EXPECT_EQ(reason(active_status(agent(), &set, facts, kNow)), "PodsPending");
+  EXPECT_THAT(message(active_status(agent(), &set, facts, kNow)), HasSubstr("Insufficient cpu; make room"));
+  facts.crashing = "n1: crashes: Error, exit code 1";
+  EXPECT_EQ(reason(active_status(agent(), &set, facts, kNow)), "PodsCrashing");
+  EXPECT_THAT(message(active_status(agent(), &set, facts, kNow)),
+              HasSubstr("exit code 1; see kubectl logs --previous -n system -l app=iprule-agent"));
+  facts.image_error = "n1: ImagePullBackOff";
   EXPECT_EQ(reason(active_status(agent(), &set, facts, kNow)), "ImagePullError");
   facts.pods_forbidden = R"(pods "x" is forbidden: violates PodSecurity "baseline:latest")";
   EXPECT_EQ(reason(active_status(agent(), &set, facts, kNow)), "PodsForbidden");
