@@ -36,6 +36,9 @@ struct Options {
   std::filesystem::path status_folder = "/run/iprule";
 };
 
+// A roll-out of the usual size is over long before.
+constexpr const char* kUsualWait = "5m";
+
 using Show = std::function<base::Result<cli::Answer>(const cli::ClusterFacts&)>;
 
 // The nodes that are meant, also those without a report; a gap where nodes may not be listed.
@@ -77,10 +80,11 @@ int follow(cli::Cluster& cluster, const Show& show, const Patience& patience, co
       const auto answer = show(facts);
       if (!answer) return complain(answer.error());
       if (!patience.watch) progress.step("nodes in sync", cli::nodes_in_sync(facts), facts.nodes.size());
-      if (!patience.watch && (over || answer->code == cli::ExitCode::fine)) {
+      const bool is_done = answer->code == cli::ExitCode::fine && cli::rules_under_way(facts) == 0;
+      if (!patience.watch && (over || is_done)) {
         progress.clear();
         const int code = print(*answer, common);
-        const bool in_vain = answer->code == cli::ExitCode::attention;
+        const bool in_vain = !is_done && answer->code != cli::ExitCode::could_not_ask;
         return in_vain ? static_cast<int>(cli::ExitCode::waited_in_vain) : code;
       }
       if (patience.watch && answer->json != last) print(*answer, common);
@@ -105,7 +109,10 @@ Command status_command(CLI::App& app, Common& common) {
   const auto options = std::make_shared<Options>();
   auto* word = app.add_subcommand("status", "One screen: components, problems by cause, the next step");
   add_cluster_flags(*word, options->cluster);
-  add_duration(*word, "--wait", options->patience.wait, "Until all is well, at most so long, for example 60s");
+  add_duration(*word, "--wait", options->patience.wait,
+               "Until all is well and nothing is under way, at most so long, for example 60s")
+      ->expected(0, 1)
+      ->default_str(kUsualWait);
   word->add_flag("-w,--watch", options->patience.watch, "Go on, and print what is new");
   word->add_flag("--nodes", options->nodes, "A row for each node instead");
   add_node_flags(*word, options->cluster);

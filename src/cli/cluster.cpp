@@ -1,10 +1,16 @@
 #include "cli/cluster.h"
 
+#include <optional>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "api/kinds.h"
+#include "api/pod.h"
 #include "base/version.h"
 #include "cli/agent_pod.h"
+#include "cli/agent_run.h"
+#include "cli/controller_facts.h"
 #include "json/reader.h"
 #include "kube/config.h"
 #include "kube/lease.h"
@@ -13,8 +19,7 @@
 namespace cli {
 namespace {
 
-// Of the controllers' Deployment, in whatever name space it was installed.
-constexpr const char* kControllerLabels = "app.kubernetes.io/name=ip-rule-operator,control-plane=controller-manager";
+const kube::Resource kDeployments{.group = "apps", .version = "v1", .plural = "deployments"};
 
 kube::Resource ours(std::string_view plural) {
   return {std::string(api::kGroup), std::string(api::kVersion), std::string(plural), false};
@@ -31,8 +36,9 @@ class Reading {
   }
 
   template <typename Kind>
-  void list(const kube::Resource& resource, std::vector<Kind>& into, base::Result<Kind> (*decode)(const json::Value&)) {
-    take(resource, [&](const json::Value& root) -> base::Status {
+  void list(const kube::Resource& resource, std::vector<Kind>& into, base::Result<Kind> (*decode)(const json::Value&),
+            const std::string& labels = "") {
+    take(resource, labels, [&](const json::Value& root) -> base::Status {
       const auto items = TRY(root["items"].items_or_none());
       for (const json::Value& item : items) {
         auto object = decode(item.as_root());
@@ -44,6 +50,29 @@ class Reading {
       }
       return {};
     });
+  }
+
+  // The same of a kind that may not be installed: that is an answer, and no gap.
+  template <typename Kind>
+  void list(std::vector<Kind>& into, base::Result<Kind> (*decode)(const json::Value&),
+            std::vector<std::string>& unserved) {
+    const std::size_t before = gaps_.size();
+    absent_ = false;
+    list(into, decode);
+    if (!absent_) return;
+    gaps_.resize(before);
+    unserved.push_back(ours(Kind::kPlural).text());
+  }
+
+  // Those with the labels, in all name spaces; nothing where they cannot be listed.
+  template <typename Kind>
+  std::optional<std::vector<Kind>> find(const kube::Resource& resource, const std::string& labels,
+                                        base::Result<Kind> (*decode)(const json::Value&)) {
+    const std::size_t before = gaps_.size();
+    std::vector<Kind> out;
+    list(resource, out, decode, labels);
+    if (gave_up_ || gaps_.size() > before) return std::nullopt;
+    return out;
   }
 
   // All objects of a kind, or those with the labels, to `use`.
@@ -98,18 +127,14 @@ class Reading {
     return answer.has_value();
   }
 
-  // The controllers' Lease, in whatever name space they were installed. That somebody may not read Leases is common and
-  // says nothing about our objects.
-  void find_leader(ClusterFacts& facts) {
+  // The controllers' Lease, in whatever name space they were installed.
+  void find_leader(ControllerFacts& facts) {
     if (gave_up_) return;
     const kube::Resource leases{"coordination.k8s.io", "v1", "leases", true};
     const auto text =
         client_.list(leases, {.selection = {.field_selector = std::string("metadata.name=") + kControllerLease}},
                      kube::within(timeout_));
-    if (!text) {
-      facts.leader_unknown = true;
-      return;
-    }
+    if (!text) return miss(leases.text(), text.error());
     json::Reader reader;
     const auto root = reader.parse(*text);
     const auto items = root ? (*root)["items"].items_or_none() : std::unexpected(root.error());
@@ -120,13 +145,16 @@ class Reading {
       facts.leader =
           Leader{.holder = lease->holder, .renewed = meta::parse_time(lease->renewed).value_or(meta::Time())};
     }
+    facts.is_lease_known = true;
   }
 
-  std::vector<std::string> gaps() && { return std::move(gaps_); }
+  // What was missed since the last time.
+  std::vector<std::string> take_gaps() { return std::exchange(gaps_, {}); }
 
  private:
   void miss(const std::string& what, const base::Error& error) {
     gaps_.push_back(fmt::format("{}: {}", what, error.message()));
+    absent_ = error.fault() == base::Fault::absent;
     // A server that is not there is asked once.
     gave_up_ = error.fault() == base::Fault::unavailable || error.fault() == base::Fault::timeout;
   }
@@ -135,6 +163,7 @@ class Reading {
   std::chrono::seconds timeout_;
   std::vector<std::string> gaps_;
   bool gave_up_ = false;
+  bool absent_ = false;  // The last miss: the server answered that there is no such thing.
 };
 
 // Who and what is meant, in kubectl's own words.
@@ -172,12 +201,15 @@ base::Result<Cluster> Cluster::connect(const ClusterOptions& options) {
 ClusterFacts Cluster::read_facts() {
   ClusterFacts facts;
   Reading reading(*client_, timeout_);
-  reading.list(facts.agents, &api::decode_agent);
-  reading.list(facts.rules, &api::decode_iprule);
-  reading.list(facts.configs, &api::decode_iprule_config);
-  reading.list(facts.nodes, &api::decode_node_state);
-  reading.find_leader(facts);
-  facts.gaps = std::move(reading).gaps();
+  reading.list(facts.agents, &api::decode_agent, facts.unserved);
+  reading.list(facts.rules, &api::decode_iprule, facts.unserved);
+  reading.list(facts.configs, &api::decode_iprule_config, facts.unserved);
+  reading.list(facts.nodes, &api::decode_node_state, facts.unserved);
+  facts.runs = reading.find({"", "v1", "pods", true}, std::string(api::kAgentPodSelector), &decode_agent_run);
+  facts.gaps = reading.take_gaps();
+  facts.controller.sets = reading.find(kDeployments, kControllerLabels, &decode_controller_set);
+  reading.find_leader(facts.controller);
+  facts.controller.gaps = reading.take_gaps();
   return facts;
 }
 
@@ -191,7 +223,7 @@ ClusterObjects Cluster::read_objects() {
   reading.list({"", "v1", "services", true}, objects.wanted.services, &api::decode_service);
   reading.list({"", "v1", "nodes", false}, objects.wanted.nodes, &api::decode_node);
   reading.list({"discovery.k8s.io", "v1", "endpointslices", true}, objects.wanted.slices, &api::decode_endpoint_slice);
-  objects.gaps = std::move(reading).gaps();
+  objects.gaps = reading.take_gaps();
   return objects;
 }
 
@@ -206,7 +238,7 @@ ClusterSetup Cluster::read_setup() {
   reading.take({"", "v1", "services", true}, adding(add_services));
   setup.proxy_config = reading.kube_proxy_config();
   setup.is_installed = reading.serves_our_kinds();
-  setup.gaps = std::move(reading).gaps();
+  setup.gaps = reading.take_gaps();
   return setup;
 }
 
@@ -214,18 +246,10 @@ ClusterVersions Cluster::read_versions() {
   ClusterVersions out;
   Reading reading(*client_, timeout_);
   out.server = reading.server_version();
-  reading.take({"apps", "v1", "deployments", true}, kControllerLabels, [&](const json::Value& root) -> base::Status {
-    const auto items = TRY(root["items"].items_or_none());
+  if (const auto sets = reading.find(kDeployments, kControllerLabels, &decode_controller_set)) {
     out.controllers.emplace();
-    for (const json::Value& item : items) {
-      const auto containers = TRY(item["spec"]["template"]["spec"]["containers"].items_or_none());
-      for (const json::Value& container : containers) {
-        if (TRY(container["name"].string_or("")) != "manager") continue;
-        out.controllers->push_back(version_in_image(TRY(container["image"].string_or(""))));
-      }
-    }
-    return {};
-  });
+    for (const ControllerSet& set : *sets) out.controllers->push_back(set.version);
+  }
   reading.take(ours(api::NodeState::kPlural), [&](const json::Value& root) -> base::Status {
     const auto items = TRY(root["items"].items_or_none());
     out.agents.emplace();
@@ -235,7 +259,7 @@ ClusterVersions Cluster::read_versions() {
     }
     return {};
   });
-  out.gaps = std::move(reading).gaps();
+  out.gaps = reading.take_gaps();
   return out;
 }
 

@@ -4,6 +4,8 @@
 #include "api/iprule.h"
 #include "api/iprule_config.h"
 #include "api/node_state.h"
+#include "cli/agent_run.h"
+#include "cli/controller_facts.h"
 #include "cli/followed_kind.h"
 #include "cli/status.h"
 #include "kube/lease.h"
@@ -11,9 +13,6 @@
 #include "runtime/signal.h"
 
 namespace cli {
-
-// The controllers' Lease, in whatever name space they were installed.
-inline constexpr const char* kControllerLease = "fed43742.brtrm.dev";
 
 // A cluster's facts, kept up to date by watches: after the first lists the server is asked nothing, it tells. `changed`
 // is raised when there is something new; that somebody still leads is not.
@@ -27,10 +26,14 @@ class FollowedCluster {
   ClusterFacts latest() const;
 
  private:
+  ControllerFacts controller() const;
+
   FollowedKind<api::Agent> agents_;
   FollowedKind<api::IPRule> rules_;
   FollowedKind<api::IPRuleConfig> configs_;
   FollowedKind<api::NodeState> nodes_;
+  kube::Reflector<AgentRun> runs_;
+  kube::Reflector<ControllerSet> controllers_;
   kube::Reflector<kube::Lease> leases_;
 };
 

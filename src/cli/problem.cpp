@@ -1,96 +1,64 @@
 #include "cli/problem.h"
 
 #include <algorithm>
-#include <array>
-#include <map>
-#include <tuple>
+#include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
+
+#include "cli/component_problems.h"
+#include "cli/node_problems.h"
+#include "cli/rule_problems.h"
 
 namespace cli {
 namespace {
 
 constexpr std::size_t kNamedNodes = 3;
 
-// Which conditions of an object mean trouble, and the page that tells more.
-struct Alarm {
-  std::string_view type;
-  meta::Truth status;
-  std::string_view reason;  // Empty: any.
-  std::string_view code;
-};
-constexpr std::array<Alarm, 9> kAlarms = {{
-    {"Accepted", meta::Truth::no, "", "IPR0201"},
-    {"Conflicted", meta::Truth::yes, "", "IPR0101"},
-    {"RoutesMissing", meta::Truth::yes, "", "IPR0311"},
-    {"Effective", meta::Truth::no, "SourceNeverSeen", "IPR0301"},
-    {"Effective", meta::Truth::no, "StrictReversePath", "IPR0310"},
-    {"Effective", meta::Truth::no, "PriorityAfterMain", "IPR0404"},
-    {"Effective", meta::Truth::no, "", ""},
-    {"Ready", meta::Truth::no, "", ""},
-    {"Programmed", meta::Truth::no, "", ""},
-}};
-
-const Alarm* alarm_of(const meta::Condition& condition) {
-  // No Service to steer is no trouble, and what is under way needs nobody. Missing routes have a condition of their
-  // own.
-  constexpr std::array<std::string_view, 3> kHarmless = {"NoMatch", "CleaningUp", "Progressing"};
-  if (std::ranges::find(kHarmless, condition.reason) != kHarmless.end()) return nullptr;
-  if (condition.type == "Effective" && condition.reason == "RoutesMissing") return nullptr;
-  const auto* const found = std::ranges::find_if(kAlarms, [&](const Alarm& alarm) {
-    return alarm.type == condition.type && alarm.status == condition.status &&
-           (alarm.reason.empty() || alarm.reason == condition.reason);
-  });
-  return found != kAlarms.end() ? found : nullptr;
-}
-
-void add_conditions(std::vector<Problem>& problems, const std::string& object,
-                    const std::vector<meta::Condition>& conditions) {
-  for (const meta::Condition& condition : conditions) {
-    const Alarm* alarm = alarm_of(condition);
-    if (alarm == nullptr) continue;
-    problems.push_back({.code = std::string(alarm->code),
-                        .object = object,
-                        .what = fmt::format("{}: {}", condition.reason, condition.message),
-                        .since = condition.last_transition});
-  }
-}
-
-// The same failure of the same object on many nodes is one problem.
-void add_failures(std::vector<Problem>& problems, const std::vector<api::NodeState>& nodes) {
-  std::map<std::tuple<std::string, std::string, std::string>, Problem> by_cause;
-  for (const api::NodeState& node : nodes) {
-    for (const auto& settled : node.status.settled) {
-      for (const auto& failed : settled.failed) {
-        Problem& problem = by_cause[{settled.kind, failed.name, failed.reason}];
-        problem.object = fmt::format("{}/{}", settled.kind, failed.name.empty() ? failed.uid : failed.name);
-        problem.what = failed.message.empty() ? failed.reason : fmt::format("{}: {}", failed.reason, failed.message);
-        problem.nodes.insert(node.meta.name);
-      }
-    }
-  }
-  for (auto& [cause, problem] : by_cause) problems.push_back(std::move(problem));
+void append(std::vector<Problem>& out, std::vector<Problem> more) {
+  std::ranges::move(more, std::back_inserter(out));
 }
 
 }  // namespace
 
-std::vector<Problem> problems_in(const ClusterFacts& facts, meta::Time now) {
+void Causes::add(const std::string& cause, Problem problem) {
+  const auto [known, is_first] = by_cause_.try_emplace(cause, problem);
+  if (is_first) return;
+  Problem& same = known->second;
+  same.messages.merge(problem.messages);
+  same.objects.merge(problem.objects);
+  same.nodes.merge(problem.nodes);
+  if (problem.since && (!same.since || *problem.since < *same.since)) same.since = problem.since;
+}
+
+std::vector<Problem> Causes::take() && {
   std::vector<Problem> out;
-  if (facts.leader && !facts.leader->holder.empty() && now - facts.leader->renewed > kLeaderSilence) {
-    out.push_back({.object = "iprule-controller",
-                   .what = fmt::format("its leader {} has given no sign of life: changes are not published",
-                                       facts.leader->holder),
-                   .since = facts.leader->renewed});
-  }
-  for (const api::Agent& agent : facts.agents) {
-    add_conditions(out, fmt::format("Agent/{}", agent.meta.name), agent.status.conditions);
-  }
-  for (const api::IPRule& rule : facts.rules) {
-    add_conditions(out, fmt::format("IPRule/{}", rule.meta.name), rule.status.conditions);
-  }
-  add_failures(out, facts.nodes);
-  std::ranges::stable_sort(out, std::ranges::greater(), [](const Problem& problem) { return problem.nodes.size(); });
+  for (auto& [cause, problem] : by_cause_) out.push_back(std::move(problem));
   return out;
+}
+
+std::vector<Problem> problems_in(const ClusterFacts& facts, meta::Time now) {
+  std::vector<Problem> out = controller_problems(facts, now);
+  append(out, agent_problems(facts));
+  std::vector<Problem> job = node_problems(facts);
+  append(job, rule_problems(facts, {.agents = !out.empty(), .nodes = !job.empty()}));
+  std::ranges::stable_sort(job, std::ranges::greater(), [](const Problem& problem) { return problem.nodes.size(); });
+  append(out, std::move(job));
+  return out;
+}
+
+std::string what_text(const Problem& problem) {
+  if (problem.messages.empty()) return problem.reason;
+  std::string out = *problem.messages.begin();
+  if (!problem.reason.empty()) out = out.empty() ? problem.reason : fmt::format("{}: {}", problem.reason, out);
+  const std::size_t others = problem.messages.size() - 1;
+  return others == 0 ? out : fmt::format("{} (and {} other message{})", out, others, others == 1 ? "" : "s");
+}
+
+std::string object_text(const Problem& problem) {
+  if (problem.objects.empty()) return "-";
+  const std::string& first = *problem.objects.begin();
+  return problem.objects.size() == 1 ? first : fmt::format("{} and {} more", first, problem.objects.size() - 1);
 }
 
 std::string nodes_text(const std::set<std::string>& nodes) {

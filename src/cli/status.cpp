@@ -1,12 +1,17 @@
 #include "cli/status.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "api/kinds.h"
 #include "cli/age.h"
+#include "cli/components.h"
+#include "cli/gaps.h"
 #include "cli/problem.h"
+#include "cli/rule_problems.h"
 #include "json/writer.h"
 
 namespace cli {
@@ -18,69 +23,77 @@ std::string counted(std::size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-Table::Cell light(bool good) {
-  return good ? Table::Cell("ok", Tone::good) : Table::Cell("!!", Tone::bad);
-}
-
-std::vector<Table::Cell> controller_row(const ClusterFacts& facts, meta::Time now) {
-  if (facts.leader_unknown) return {"?", "iprule-controller", "-", "its Lease may not be read"};
-  if (!facts.leader || facts.leader->holder.empty()) return {"--", "iprule-controller", "-", "nobody leads"};
-  return {light(now - facts.leader->renewed <= kLeaderSilence), "iprule-controller", "-",
-          "leader " + facts.leader->holder};
-}
-
-Table components(const ClusterFacts& facts, meta::Time now) {
-  Table table(2);
-  table.row({"", "COMPONENT", "READY", "DETAIL"});
-  table.row(controller_row(facts, now));
-  if (facts.agents.empty()) table.row({"--", "iprule-agent", "0/0", "no Agent object: no agents run"});
-  for (const api::Agent& agent : facts.agents) {
-    const meta::Condition* ready = meta::find(agent.status.conditions, "Ready");
-    const bool good = ready != nullptr && ready->status == meta::Truth::yes;
-    table.row({light(good), "iprule-agent", fmt::format("{}/{}", agent.status.ready, agent.status.desired),
-               fmt::format("Agent/{} {}", agent.meta.name, ready != nullptr ? ready->reason : "not looked at yet")});
+// "in sync", or how many nodes are what else: "1 failing, 2 unknown".
+std::string state_of(const ClusterFacts& facts) {
+  const auto living = living_nodes(facts);
+  std::map<std::string, std::size_t> others;
+  for (const api::NodeState& node : facts.nodes) {
+    if (is_in_sync(node, living)) continue;
+    const bool is_known = !living || living->contains(node.meta.name);
+    const bool is_failing = is_known && node.status.sync == api::Sync::failing;
+    const bool is_applying = is_known && node.status.sync == api::Sync::applying;
+    ++others[is_failing ? "failing" : is_applying ? "applying" : "unknown"];
   }
-  return table;
+  std::string out;
+  for (const auto& [state, count] : others) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count, state);
+  return out.empty() ? "in sync" : out;
 }
 
 Table jobs(const ClusterFacts& facts, bool healthy) {
-  const std::size_t synced = nodes_in_sync(facts);
   Table table(2);
   table.row({"", "JOB", "OBJECTS", "NODES", "STATE"});
   table.row(
-      {light(healthy && synced == facts.nodes.size()), "service rules",
+      {light_of(healthy), "service rules",
        fmt::format("{}, {}", counted(facts.rules.size(), "IPRule"), counted(facts.configs.size(), "IPRuleConfig")),
-       fmt::format("{}/{}", synced, facts.nodes.size()), synced == facts.nodes.size() ? "in sync" : "applying"});
+       fmt::format("{}/{}", nodes_in_sync(facts), facts.nodes.size()), state_of(facts)});
   return table;
 }
 
-std::string json_of(const ClusterFacts& facts, const std::vector<Problem>& problems, bool healthy) {
+void put(json::Array& list, const Problem& problem) {
+  list.object([&](json::Object& item) {
+    item.put_unless_empty("code", problem.code);
+    item.put("object", object_text(problem));
+    item.put("what", what_text(problem));
+    if (problem.since) item.put("since", meta::format_time(*problem.since));
+    const auto put_all = [&](std::string_view name, const std::set<std::string>& words) {
+      item.array(name, [&](json::Array& out) {
+        for (const std::string& word : words) out.put(word);
+      });
+    };
+    put_all("nodes", problem.nodes);
+    put_all("objects", problem.objects);
+    if (problem.messages.size() > 1) put_all("messages", problem.messages);
+    item.put_unless_empty("next", problem.next);
+  });
+}
+
+struct Report {
+  std::vector<Component> components;
+  std::vector<Problem> problems;
+  std::vector<std::string> gaps;
+  bool healthy = false;
+};
+
+std::string json_of(const ClusterFacts& facts, const Report& report) {
   return json::object([&](json::Object& out) {
     out.put("apiVersion", api::kApiVersion);
     out.put("kind", "StatusReport");
-    out.put("healthy", healthy);
+    out.put("healthy", report.healthy);
+    if (facts.is_not_installed()) out.put("installed", false);
     out.put("rules", facts.rules.size());
+    out.put("rulesUnderWay", rules_under_way(facts));
     out.put("configs", facts.configs.size());
     out.object("nodes", [&](json::Object& nodes) {
       nodes.put("known", facts.nodes.size());
       nodes.put("inSync", nodes_in_sync(facts));
     });
+    out.array("components", [&](json::Array& list) {
+      for (const Component& component : report.components) put(list, component);
+    });
     out.array("problems", [&](json::Array& list) {
-      for (const Problem& problem : problems) {
-        list.object([&](json::Object& item) {
-          item.put_unless_empty("code", problem.code);
-          item.put("object", problem.object);
-          item.put("what", problem.what);
-          if (problem.since) item.put("since", meta::format_time(*problem.since));
-          item.array("nodes", [&](json::Array& nodes) {
-            for (const std::string& node : problem.nodes) nodes.put(node);
-          });
-        });
-      }
+      for (const Problem& problem : report.problems) put(list, problem);
     });
-    out.array("notAsked", [&](json::Array& list) {
-      for (const std::string& gap : facts.gaps) list.put(gap);
-    });
+    put_gaps(out, report.gaps);
   });
 }
 
@@ -91,9 +104,9 @@ void print_problems(Page& page, const std::vector<Problem>& problems, meta::Time
     if (&problem - problems.data() >= static_cast<std::ptrdiff_t>(kShownProblems)) break;
     table.row({{problem.code.empty() ? "-" : problem.code, Tone::bad},
                problem.since ? age_text(now - *problem.since) : "-",
-               problem.object,
+               object_text(problem),
                nodes_text(problem.nodes),
-               problem.what});
+               what_text(problem)});
   }
   if (problems.size() > kShownProblems) {
     table.row({fmt::format("... and {} more: -o json has them all", problems.size() - kShownProblems)});
@@ -101,32 +114,64 @@ void print_problems(Page& page, const std::vector<Problem>& problems, meta::Time
   table.print(page);
 }
 
+void print(Page& page, const ClusterFacts& facts, const Report& report, meta::Time now) {
+  if (facts.is_not_installed()) {
+    page.line("Nothing of ours is installed here.  Next: iprulectl doctor --preflight");
+    return;
+  }
+  table_of(report.components).print(page);
+  jobs(facts, report.healthy).print(page);
+  if (!report.problems.empty()) print_problems(page, report.problems, now);
+  if (report.healthy) {
+    const std::size_t busy = rules_under_way(facts);
+    page.put("Healthy.", Tone::good);
+    if (busy > 0) page.put(fmt::format("  {} under way.", counted(busy, "IPRule")));
+    page.end_line();
+  } else if (!report.problems.empty()) {
+    page.line("Not healthy: {}.  Next: {}", counted(report.problems.size(), "problem"), report.problems.front().next);
+  }
+}
+
 }  // namespace
 
+bool ClusterFacts::is_not_installed() const {
+  constexpr std::size_t kOurKinds = 4;
+  if (!gaps.empty() || !controller.gaps.empty()) return false;
+  if (unserved.size() == kOurKinds) return true;
+  return controller.is_absent() && agents.empty() && rules.empty() && configs.empty() && nodes.empty();
+}
+
+std::optional<std::set<std::string>> living_nodes(const ClusterFacts& facts) {
+  if (!facts.runs) return std::nullopt;
+  std::set<std::string> out;
+  for (const AgentRun& run : *facts.runs) {
+    if (run.runs()) out.insert(run.node);
+  }
+  return out;
+}
+
+bool is_in_sync(const api::NodeState& node, const std::optional<std::set<std::string>>& living) {
+  return node.status.sync == api::Sync::in_sync && (!living || living->contains(node.meta.name));
+}
+
 std::size_t nodes_in_sync(const ClusterFacts& facts) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      facts.nodes, [](const api::NodeState& node) { return node.status.sync == api::Sync::in_sync; }));
+  const auto living = living_nodes(facts);
+  return static_cast<std::size_t>(
+      std::ranges::count_if(facts.nodes, [&](const api::NodeState& node) { return is_in_sync(node, living); }));
+}
+
+std::size_t rules_under_way(const ClusterFacts& facts) {
+  return static_cast<std::size_t>(std::ranges::count_if(facts.rules, is_under_way));
 }
 
 Answer show_status(const ClusterFacts& facts, meta::Time now) {
-  Answer answer;
-  const auto problems = problems_in(facts, now);
-  const bool healthy = problems.empty() && facts.gaps.empty();
-  components(facts, now).print(answer.page);
-  jobs(facts, healthy).print(answer.page);
-  if (!problems.empty()) print_problems(answer.page, problems, now);
-  for (const std::string& gap : facts.gaps) {
-    answer.page.put("Not asked: ", Tone::warning).put(gap).end_line();
-  }
-  if (healthy) {
-    answer.page.put("Healthy.", Tone::good).end_line();
-  } else if (!problems.empty()) {
-    const auto coded = std::ranges::find_if(problems, [](const Problem& problem) { return !problem.code.empty(); });
-    answer.page.line("Not healthy: {}.{}", counted(problems.size(), "problem"),
-                     coded != problems.end() ? "  Next: iprulectl explain " + coded->code : "");
-  }
-  answer.code = !facts.gaps.empty() ? ExitCode::could_not_ask : healthy ? ExitCode::fine : ExitCode::attention;
-  answer.json = json_of(facts, problems, healthy);
+  Report report{.components = components_of(facts, now), .problems = problems_in(facts, now), .gaps = facts.gaps};
+  report.gaps.insert(report.gaps.end(), facts.controller.gaps.begin(), facts.controller.gaps.end());
+  report.healthy = report.problems.empty() && report.gaps.empty();
+  Answer answer{.page = {}, .json = {}, .code = report.healthy ? ExitCode::fine : ExitCode::attention};
+  print(answer.page, facts, report, now);
+  add_gaps(answer, report.gaps);
+  answer.json = json_of(facts, report);
   return answer;
 }
 

@@ -34,10 +34,23 @@ std::string problem_of(const api::NodeState::Status& status) {
   return or_dash(out);
 }
 
-std::string document(const api::NodeState& node) {
+// What is known of the one who reports: `why_dead` is empty where it lives, or where that could not be asked.
+struct Reporter {
+  const AgentRun* run = nullptr;
+  std::string why_dead{};
+};
+
+void put_dead(json::Object& out, const Reporter& reporter) {
+  if (reporter.why_dead.empty()) return;
+  out.put("agentRuns", false);
+  out.put("why", reporter.why_dead);
+}
+
+std::string document(const api::NodeState& node, const Reporter& reporter) {
   const api::NodeState::Status& status = node.status;
   return json::object([&](json::Object& out) {
     out.put("name", node.meta.name);
+    put_dead(out, reporter);
     out.put("sync", word(status.sync));
     out.put("dataplane", word(status.dataplane));
     if (status.counts) {
@@ -53,30 +66,56 @@ std::string document(const api::NodeState& node) {
   });
 }
 
-Listing::Row row_of(const api::NodeState& node, meta::Time now) {
+// A report stays when its writer is gone: what it says then was so once, and nobody knows whether it still is.
+Listing::Row row_of(const api::NodeState& node, const Reporter& reporter, meta::Time now) {
   const api::NodeState::Status& status = node.status;
-  const bool good = status.sync == api::Sync::in_sync;
+  const bool is_dead = !reporter.why_dead.empty();
+  const bool good = status.sync == api::Sync::in_sync && !is_dead;
   const auto count = [&](std::int32_t number) { return status.counts ? fmt::to_string(number) : "-"; };
   const auto counts = status.counts.value_or(api::NodeCounts());
   return {.name = "node/" + node.meta.name,
           .cells = {node.meta.name,
-                    {or_dash(word(status.sync)), good ? Tone::good : Tone::bad},
+                    {is_dead ? "UNKNOWN" : or_dash(word(status.sync)), good ? Tone::good : Tone::bad},
                     or_dash(word(status.dataplane)),
                     count(counts.rules),
                     count(counts.sources),
                     status.changed == meta::Time() ? "-" : age_text(now - status.changed),
                     or_dash(status.version),
-                    problem_of(status),
+                    is_dead ? reporter.why_dead : problem_of(status),
                     or_dash(status.facts.kernel),
                     or_dash(word(status.facts.service_proxy))},
-          .json = document(node)};
+          .json = document(node, reporter)};
 }
 
-Listing::Row silent_row(const std::string& node) {
+Listing::Row silent_row(const std::string& node, const Reporter& reporter) {
+  const std::string why = !reporter.why_dead.empty() ? reporter.why_dead
+                          : reporter.run != nullptr  ? "its agent has not reported yet"
+                                                     : "no agent has run there";
   return {.name = "node/" + node,
-          .cells = {node, {"no report", Tone::warning}, "-", "-", "-", "-", "-", "no agent has run there", "-", "-"},
-          .json = json::object([&](json::Object& out) { out.put("name", node); })};
+          .cells = {node, {"no report", Tone::warning}, "-", "-", "-", "-", "-", why, "-", "-"},
+          .json = json::object([&](json::Object& out) {
+            out.put("name", node);
+            put_dead(out, reporter);
+          })};
 }
+
+// By their pods, where these could be listed.
+class Reporters {
+ public:
+  explicit Reporters(const ClusterFacts& facts)
+      : are_known_(facts.runs.has_value()), runs_(runs_by_node(facts.runs.value_or(std::vector<AgentRun>()))) {}
+
+  Reporter of(const std::string& node) const {
+    const auto found = runs_.find(node);
+    Reporter out{.run = found != runs_.end() ? &found->second : nullptr};
+    if (are_known_ && (out.run == nullptr || !out.run->runs())) out.why_dead = why_it_does_not_run(out.run);
+    return out;
+  }
+
+ private:
+  bool are_known_;
+  std::map<std::string, AgentRun> runs_;
+};
 
 }  // namespace
 
@@ -98,10 +137,12 @@ base::Result<Answer> show_nodes(const ClusterFacts& facts, const std::vector<std
                    {"PROBLEM"},
                    {"KERNEL", true},
                    {"PROXY", true}});
+  const Reporters reporters(facts);
+  const auto living = living_nodes(facts);
   std::size_t synced = 0;
   for (const auto& [name, report] : reports) {
-    if (report != nullptr && report->status.sync == api::Sync::in_sync) ++synced;
-    listing.row(report != nullptr ? row_of(*report, now) : silent_row(name));
+    if (report != nullptr && is_in_sync(*report, living)) ++synced;
+    listing.row(report != nullptr ? row_of(*report, reporters.of(name), now) : silent_row(name, reporters.of(name)));
   }
   if (!style.sort_by.empty()) TRY(listing.sort(style.sort_by));
 

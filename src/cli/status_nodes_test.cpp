@@ -45,6 +45,25 @@ TEST(StatusNodes, every_node_has_a_row_also_one_that_never_reported) {
   EXPECT_THAT(answer->json, HasSubstr(R"({"name":"worker-3"})"));
 }
 
+TEST(StatusNodes, what_a_dead_agent_reported_is_not_known_any_more) {
+  ClusterFacts facts = example();
+  facts.runs = {{.ns = "s", .pod = "a", .node = "worker-1", .is_leaving = false, .trouble = {}},
+                {.ns = "s",
+                 .pod = "b",
+                 .node = "worker-2",
+                 .is_leaving = false,
+                 .trouble = {.kind = api::PodTrouble::Kind::crashing, .text = "crashes: Error, exit code 1"}}};
+  const auto answer = show_nodes(facts, {"worker-2", "worker-3"}, kNow, {});
+  EXPECT_THAT(
+      answer->page.render({}),
+      HasSubstr("worker-2  UNKNOWN    rules      4      2        3m12s  0.1.0    its agent crashes: Error, exit "
+                "code 1\n"
+                "worker-3  no report  -          -      -        -      -        no agent runs there\n"
+                "0 of 2 nodes in sync.\n"));
+  EXPECT_EQ(answer->code, ExitCode::attention);
+  EXPECT_THAT(answer->json, HasSubstr(R"("name":"worker-2","agentRuns":false,"why":"its agent crashes)"));
+}
+
 TEST(StatusNodes, only_those_that_are_meant_sorted_as_wanted) {
   const auto one = show_nodes(example(), {"worker-2"}, kNow, {.wide = true, .headers = false});
   EXPECT_EQ(one->page.render({}), "worker-2  InSync  rules  4  2  3m12s  0.1.0  -  6.12  -\n");

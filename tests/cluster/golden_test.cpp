@@ -56,14 +56,17 @@ class Golden : public testing::Test {
     kubectl({"apply", "-f", "-"}, std::string(kAgentPlace));
     ASSERT_NO_FATAL_FAILURE(lay_node());
     const std::string access = cluster_.admin_kubeconfig().native();
-    auto controller = testbed::Process::start(
-        {.arguments = {IPRULE_CONTROLLER, "--kubeconfig", access}, .environment = {"POD_NAMESPACE=default"}});
+    auto controller =
+        testbed::Process::start({.arguments = {IPRULE_CONTROLLER, "--kubeconfig", access, "--leader-elect"},
+                                 .environment = {"POD_NAMESPACE=default"}});
     ASSERT_TRUE(controller) << controller.error().message();
     controller_.emplace(*std::move(controller));
     auto agent = node_->start({.arguments = {IPRULE_AGENT, "--kubeconfig", access},
                                .environment = {"NODE_NAME=worker-1", "POD_NAMESPACE=default"}});
     ASSERT_TRUE(agent) << agent.error().message();
     agent_ = *agent;
+    kubectl({"patch", "pod", "iprule-agent-1", "--subresource=status", "--type=merge", "-p",
+             R"({"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}})"});
     ASSERT_TRUE(becomes({"nodestate", "worker-1"}, "{.status.sync}", "InSync"));
     ASSERT_TRUE(becomes({"agent", "agent"}, R"({.status.conditions[?(@.type=="Ready")].status})", "False"))
         << "no kubelet runs its pods";

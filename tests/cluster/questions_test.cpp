@@ -50,6 +50,20 @@ apiVersion: api.operator.brtrm.dev/v1alpha1
 kind: NodeState
 metadata: {name: worker-2}
 spec: {token: t2}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: default, namespace: default}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: agent-1, namespace: default, labels: {app: iprule-agent}}
+spec: {nodeName: worker-1, containers: [{name: agent, image: agent}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: agent-2, namespace: default, labels: {app: iprule-agent}}
+spec: {nodeName: worker-2, containers: [{name: agent, image: agent}]}
 )";
 
 std::string rule(std::string_view mode) {
@@ -69,6 +83,9 @@ class Questions : public testing::Test {
     kubectl({"wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"});
     kubectl({"apply", "-f", "-"}, std::string(kWorld));
     patch_status("service", "frontend", R"({"loadBalancer":{"ingress":[{"ip":"203.0.113.45"}]}})", "shop");
+    for (const char* pod : {"agent-1", "agent-2"}) {
+      patch_status("pod", pod, R"({"phase":"Running","conditions":[{"type":"Ready","status":"True"}]})");
+    }
     patch_status(
         "nodestate", "worker-1",
         R"({"token":"t1","sync":"InSync","facts":{"kernel":"6.12","serviceProxy":"nftables","conntrack":true,"localRulePriority":0},"settled":[{"kind":"IPRuleConfig","epoch":1}]})");
@@ -78,6 +95,7 @@ class Questions : public testing::Test {
   }
   // The cluster is shared with other suites.
   static void TearDownTestSuite() {
+    kubectl({"delete", "pods", "agent-1", "agent-2", "--grace-period=0", "--force"});
     kubectl({"delete", "nodestates,nodes", "--all"});
     kubectl({"delete", "-n", "shop", "service", "frontend"});
   }
