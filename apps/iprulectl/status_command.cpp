@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "agent/presence.h"
 #include "agent/standalone_status.h"
 #include "base/clock.h"
 #include "cli/cluster_objects.h"
@@ -103,6 +104,13 @@ int show_cluster_status(const Options& options, const Common& common) {
   return follows ? follow(*cluster, *show, options.patience, common) : print((*show)(cluster->read_facts()), common);
 }
 
+int show_host_status(const Options& options, const Common& common) {
+  const auto status = agent::read_status(options.status_folder);
+  if (!status) return could_not_ask(status.error());
+  const auto runs = agent::is_announced(options.status_folder);
+  return runs ? print(cli::show_standalone(*status, *runs), common) : could_not_ask(runs.error());
+}
+
 }  // namespace
 
 Command status_command(CLI::App& app, Common& common) {
@@ -130,8 +138,7 @@ Command status_command(CLI::App& app, Common& common) {
                                "--nodes, a row for each node"});
             }
             if (!options->standalone) return show_cluster_status(*options, common);
-            const auto status = agent::read_status(options->status_folder);
-            return status ? print(cli::show_standalone(*status), common) : could_not_ask(status.error());
+            return show_host_status(*options, common);
           }};
 }
 

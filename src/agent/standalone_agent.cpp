@@ -1,7 +1,11 @@
 #include "agent/standalone_agent.h"
 
+#include <optional>
+#include <utility>
+
 #include "agent/folder_source.h"
 #include "agent/node_loop.h"
+#include "agent/presence.h"
 #include "agent/standalone_status.h"
 #include "base/log.h"
 #include "runtime/signal.h"
@@ -12,8 +16,11 @@ namespace {
 // Keeps the status file as true as the last look was.
 class StatusWriter {
  public:
-  StatusWriter(const StandaloneOptions& options, const FolderSource& source)
-      : folder_(options.status_folder), source_(source), status_{.folder = options.folder.native()} {}
+  // `stays`: an agent goes on afterwards, and can be seen to.
+  StatusWriter(const StandaloneOptions& options, const FolderSource& source, bool stays)
+      : folder_(options.status_folder), source_(source), status_{.folder = options.folder.native(), .once = !stays} {
+    if (stays && !folder_.empty()) announce();
+  }
 
   void tell(const Looked& looked) {
     if (folder_.empty()) return;
@@ -27,9 +34,19 @@ class StatusWriter {
   }
 
  private:
+  void announce() {
+    auto presence = Presence::announce(folder_);
+    if (presence) {
+      presence_.emplace(*std::move(presence));
+    } else {
+      base::log::warning("iprulectl will not see that this agent runs", {{"err", presence.error().message()}});
+    }
+  }
+
   std::filesystem::path folder_;
   const FolderSource& source_;
   StandaloneStatus status_;
+  std::optional<Presence> presence_;
   std::string told_;
 };
 
@@ -41,10 +58,10 @@ struct Parts {
   std::unique_ptr<NodeLoop> loop;
 };
 
-base::Result<std::unique_ptr<Parts>> build(const StandaloneOptions& options) {
+base::Result<std::unique_ptr<Parts>> build(const StandaloneOptions& options, bool stays) {
   auto parts = std::make_unique<Parts>();
   parts->source = TRY(FolderSource::open(options.folder, options.node, parts->changed));
-  parts->status = std::make_unique<StatusWriter>(options, *parts->source);
+  parts->status = std::make_unique<StatusWriter>(options, *parts->source, stays);
   NodeLoopOptions loop{.audit = options.audit};
   loop.confirm = [source = parts->source.get()] { return source->confirm(); };
   loop.after = [status = parts->status.get()](const Looked& looked) { status->tell(looked); };
@@ -57,13 +74,13 @@ base::Result<std::unique_ptr<Parts>> build(const StandaloneOptions& options) {
 }  // namespace
 
 base::Status run_standalone(const StandaloneOptions& options, std::stop_token stop) {
-  const auto parts = TRY(build(options));
+  const auto parts = TRY(build(options, true));
   parts->loop->run(stop);
   return {};
 }
 
 base::Status apply_once(const StandaloneOptions& options, std::stop_token stop) {
-  const auto parts = TRY(build(options));
+  const auto parts = TRY(build(options, false));
   auto looked = parts->loop->pass(stop);
   if (looked && *looked && !(*looked)->wanted.whole) {
     // Most of what stands would go: only if the folder says the same in a moment.

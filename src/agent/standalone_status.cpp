@@ -1,5 +1,7 @@
 #include "agent/standalone_status.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "api/codec.h"
@@ -8,6 +10,7 @@
 #include "intent/cluster/desired.h"
 #include "json/writer.h"
 #include "plan/plan.h"
+#include "state/node_facts.h"
 
 namespace agent {
 namespace {
@@ -19,6 +22,34 @@ std::string lack_of(const kernel::Engine::Report& report) {
   if (report.settled()) return "";
   if (!report.left.empty()) return plan::text(report.left.ops.front());
   return "the kernel kept changing while it was read";
+}
+
+std::vector<api::NodeState::EmptyTable> empty_tables(const Pass& pass) {
+  std::vector<api::NodeState::EmptyTable> out;
+  for (const state::TableUse& use : pass.facts.tables) {
+    const auto uses = [&](const state::Rule& rule) { return rule.table == use.table && rule.family == use.family; };
+    if (use.routes > 0 || std::ranges::none_of(pass.wanted.state.rules, uses)) continue;
+    out.push_back(
+        {.table = use.table, .family = use.family == net::Family::v4 ? api::IPFamily::v4 : api::IPFamily::v6});
+  }
+  return out;
+}
+
+// The filter asks for the way back without the mark, so it drops what only a mark leads there.
+std::vector<std::string> strict_devices(const Pass& pass) {
+  constexpr int kStrict = 1;
+  std::vector<std::string> out;
+  if (!pass.wanted.state.nft) return out;
+  for (const auto& [device, value] : pass.facts.reverse_path_filter) {
+    if (value == kStrict) out.emplace_back(device.text());
+  }
+  return out;
+}
+
+std::vector<std::string> clashes(const Pass& pass) {
+  std::vector<std::string> out;
+  for (const plan::Clash& clash : pass.report.left.clashes) out.push_back(state::text(clash.foreign));
+  return out;
 }
 
 }  // namespace
@@ -72,6 +103,9 @@ void take(StandaloneStatus& status, const Looked& looked) {
     status.repairs += static_cast<std::int64_t>((*looked)->repairs);
     status.drifting = (*looked)->drifting;
     status.failed = (*looked)->wanted.failed;
+    status.empty_tables = empty_tables(**looked);
+    status.strict_devices = strict_devices(**looked);
+    status.clashes = clashes(**looked);
   }
 }
 

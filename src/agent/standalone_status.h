@@ -34,6 +34,7 @@ struct StandaloneStatus {
   };
 
   std::string folder;
+  bool once = false;              // It was applied, and no agent was to stay.
   std::string trouble;            // Why the folder cannot be read; the last good set is in force then.
   bool settled = false;           // The kernel is as wanted, and that was read back.
   std::string waiting;            // What it still lacks.
@@ -41,11 +42,15 @@ struct StandaloneStatus {
   std::int64_t repairs = 0;       // Of what others had changed, since the agent began.
   bool drifting = false;          // The same ones, again and again.
   std::vector<Rule> rules;
-  std::vector<api::NodeState::Failed> failed;  // Not programmed as they say.
+  std::vector<api::NodeState::Failed> failed;            // Not programmed as they say.
+  std::vector<api::NodeState::EmptyTable> empty_tables;  // Looked up by our rules, and without a route.
+  std::vector<std::string> strict_devices;               // Whose reverse path filter drops what is steered by marks.
+  std::vector<std::string> clashes;                      // Rules of others for the same packets at the same priority.
 
   template <typename Self, typename Visitor>
   static void fields(Self& self, Visitor& visit) {
     visit.required("folder", self.folder);
+    visit("once", self.once);
     visit("trouble", self.trouble);
     visit.always("settled", self.settled);
     visit("waiting", self.waiting);
@@ -54,6 +59,9 @@ struct StandaloneStatus {
     visit("drifting", self.drifting);
     visit("rules", self.rules);
     visit("failed", self.failed);
+    visit("emptyTables", self.empty_tables);
+    visit("strictDevices", self.strict_devices);
+    visit("clashes", self.clashes);
   }
   bool operator==(const StandaloneStatus&) const = default;
 };

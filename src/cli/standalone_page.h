@@ -5,7 +5,8 @@
 
 namespace cli {
 
-// What the standalone agent of a host says of itself.
-Answer show_standalone(const agent::StandaloneStatus& status);
+// What the standalone agent of a host says of itself; `runs`: it is there to say it. What a dead one said last is
+// shown, and is not good news.
+Answer show_standalone(const agent::StandaloneStatus& status, bool runs);
 
 }  // namespace cli

@@ -1,6 +1,7 @@
 // iprulectl on a host with a standalone agent: plan, diff, status, doctor, and the agent's own dry run.
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -22,6 +23,12 @@ using testing::Not;
 
 class HostCommands : public HostTest {
  protected:
+  // A rule whose table is empty steers nothing.
+  void give_the_table_a_route() {
+    ASSERT_TRUE(run({"ip", "link", "set", "lo", "up"}).exit.ok());
+    ASSERT_TRUE(run({"ip", "route", "add", "198.51.100.0/24", "dev", "lo", "table", "100"}).exit.ok());
+  }
+
   testbed::TempFolder status_;
 };
 
@@ -108,7 +115,8 @@ TEST_F(HostCommands, status_tells_what_the_standalone_agent_says_of_itself) {
   EXPECT_EQ(none.exit.code, 3);
   EXPECT_THAT(none.errors, HasSubstr("status.json"));
 
-  start_agent({"--status-directory", status_.path().native()});
+  give_the_table_a_route();
+  testbed::Process& process = start_agent({"--status-directory", status_.path().native()});
   const auto ask_status = [&] {
     return ask({"status", "--standalone", "--status-directory", status_.path().native()});
   };
@@ -121,6 +129,18 @@ TEST_F(HostCommands, status_tells_what_the_standalone_agent_says_of_itself) {
     return ask_status().output.contains("more.yaml:3:15: spec.tabel: unknown field; did you mean table?");
   })) << ask_status().output;
   EXPECT_EQ(ask_status().exit.code, 1);
+
+  std::filesystem::remove(manifests_ / "more.yaml");
+  EXPECT_TRUE(testbed::eventually("all is well again", 20s, [&] { return ask_status().exit.code == 0; }));
+  ASSERT_TRUE(run({"ip", "route", "flush", "table", "100"}).exit.ok());
+  EXPECT_TRUE(testbed::eventually("the empty table is told", 20s, [&] {
+    return ask_status().output.contains("  !!  table 100 has no IPv4 route: lookups fall through");
+  })) << ask_status().output;
+  give_the_table_a_route();
+  EXPECT_TRUE(testbed::eventually("all is well again", 20s, [&] { return ask_status().exit.code == 0; }));
+  process.kill();
+  EXPECT_EQ(ask_status().exit.code, 1) << "its last word stays, and it does not";
+  EXPECT_THAT(ask_status().output, HasSubstr("Its agent does not run: this is what it knew last.\n"));
 }
 
 TEST_F(HostCommands, drift_shows_what_others_changed_and_whether_it_is_over) {
@@ -147,6 +167,7 @@ TEST_F(HostCommands, drift_shows_what_others_changed_and_whether_it_is_over) {
 }
 
 TEST_F(HostCommands, drift_tells_what_a_standalone_agent_put_right) {
+  give_the_table_a_route();
   start_agent({"--status-directory", status_.path().native()});
   const auto drift = [&] {
     return ask({"drift", "--standalone", "--status-directory", status_.path().native(), folder()});
