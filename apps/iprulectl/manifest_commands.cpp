@@ -3,13 +3,13 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "agent/manifests.h"
 #include "cli/analyze.h"
-#include "cli/gaps.h"
 #include "cli/import.h"
 #include "cli/node_report.h"
 #include "cli/plan_cluster.h"
@@ -114,11 +114,12 @@ Command analyze_command(CLI::App& app, Common& common) {
             const auto manifests = options->manifests.empty() ? base::Result<agent::Manifests>(agent::Manifests())
                                                               : agent::read_manifests(options->manifests);
             if (!manifests) return complain(manifests.error());
-            if (!options->use_cluster) return print(cli::analyze(*manifests, options->analyze), common);
-            return ask_cluster(options->cluster, common, [&](cli::Cluster&, const cli::ClusterObjects& objects) {
-              cli::Answer answer = cli::analyze(cli::laid_over(objects.wanted, *manifests), options->analyze);
-              cli::add_gaps(answer, objects.gaps);
-              return answer;
+            if (!options->use_cluster) {
+              return print(cli::analyze({.wanted = *manifests}, options->analyze), common);
+            }
+            return ask_cluster(options->cluster, common, [&](cli::Cluster&, cli::ClusterObjects objects) {
+              objects.wanted = cli::laid_over(std::move(objects.wanted), *manifests);
+              return cli::analyze(objects, options->analyze);
             });
           }};
 }

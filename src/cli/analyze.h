@@ -2,10 +2,9 @@
 
 #include <set>
 #include <string>
-#include <vector>
 
-#include "agent/manifests.h"
 #include "cli/answer.h"
+#include "cli/cluster_objects.h"
 #include "cli/finding.h"
 
 namespace cli {
@@ -15,10 +14,7 @@ struct AnalyzeOptions {
   std::set<std::string> ignored;  // Codes.
 };
 
-// What is wrong or surprising in the manifests by themselves, the worst first. The annotation
-// iprule.operator.brtrm.dev/ignore-findings of an IPRule silences the codes it names for that object.
-std::vector<Finding> findings_in(const agent::Manifests& manifests);
-
-Answer analyze(const agent::Manifests& manifests, const AnalyzeOptions& options);
+// What is wrong or surprising in the objects: of manifests by themselves, or in a cluster with what its nodes report.
+Answer analyze(const ClusterObjects& objects, const AnalyzeOptions& options);
 
 }  // namespace cli

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/page.h"
 
@@ -24,6 +25,7 @@ struct Finding {
   std::string code;
   std::string object;  // "IPRule/public-eu"
   std::string message;
+  std::vector<std::string> nodes{};  // Of what nodes show: on which.
 
   auto operator<=>(const Finding&) const = default;
 };

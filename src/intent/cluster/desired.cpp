@@ -72,6 +72,15 @@ void insert_once(std::vector<T>& list, const T& value) {
   if (std::ranges::find(list, value) == list.end()) list.push_back(value);
 }
 
+// Services come in any order, and what is kept of their addresses must not depend on it.
+void keep_first(std::vector<Shadowing>& kept, const Shadowing& one) {
+  const auto order = [](const Shadowing& of) {
+    return std::tuple(of.vip, std::string_view(of.service->meta.ns), std::string_view(of.service->meta.name));
+  };
+  kept.insert(std::ranges::upper_bound(kept, order(one), {}, order), one);
+  if (kept.size() > RuleOutcome::kShadowingsKept) kept.pop_back();
+}
+
 class Pass {
  public:
   explicit Pass(const ClusterView& view) : view_(view) {}
@@ -133,6 +142,10 @@ class Pass {
       insert_once(matched, rank);
       RuleOutcome& outcome = *candidates_[rank].outcome;
       ++(rank == winner ? outcome.matched_vips : outcome.shadowed_vips);
+      if (rank == winner) continue;
+      keep_first(
+          outcome.shadowings,
+          {.vip = vip, .service = &service, .winner = candidates_[winner].rule, .prefix = net::Prefix(vip, length)});
     }
     for (const SourceMode mode : candidates_[winner].modes) contribute(service, vip, mode, length, winner);
   }

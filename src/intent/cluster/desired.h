@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -15,6 +16,7 @@
 #include "api/service.h"
 #include "meta/labels.h"
 #include "net/address.h"
+#include "net/prefix.h"
 
 namespace intent {
 
@@ -54,14 +56,25 @@ struct DesiredConfig {
   std::vector<api::IPRuleConfig::SourceIP> sources;  // For endpoints.
 };
 
+// An address inside an IPRule's prefixes that another IPRule steers.
+struct Shadowing {
+  net::Address vip;
+  const api::Service* service = nullptr;
+  const api::IPRule* winner = nullptr;
+  net::Prefix prefix;  // Of the winner.
+};
+
 // What became of one IPRule in this pass.
 struct RuleOutcome {
+  static constexpr std::size_t kShadowingsKept = 3;
+
   const api::IPRule* rule = nullptr;
   api::Acceptance acceptance;
   std::int32_t matched_services = 0;   // With an address inside the prefixes, whoever steers it.
   std::int32_t matched_vips = 0;       // Steered by this rule.
   std::int32_t shadowed_vips = 0;      // Inside the prefixes, but a more specific rule steers them.
   std::int32_t configs = 0;            // Owned.
+  std::vector<Shadowing> shadowings;   // The first of the shadowed addresses, for people.
   std::vector<std::string> conflicts;  // One sentence for each tuple that had to give way.
 };
 

@@ -33,6 +33,26 @@ TEST(Desired, D2_the_most_specific_rule_wins_an_address_across_tables) {
   EXPECT_EQ(outcome(desired, "b").matched_vips, 1);
 }
 
+TEST(Desired, who_takes_an_address_from_whom_is_told_for_the_first_few_in_any_order) {
+  Sample cluster;
+  cluster.rule("a", {"10.0.0.0/24"}, 100, 1000);
+  cluster.rule("b", {"10.0.0.0/28"}, 200, 1000);
+  cluster.service("web", {"10.96.0.1"}, {"10.0.0.9", "10.0.0.5", "10.0.0.50"});
+  cluster.service("mail", {"10.96.0.2"}, {"10.0.0.3", "10.0.0.4"});
+  const Desired desired = cluster.desired();
+  EXPECT_EQ(outcome(desired, "a").shadowed_vips, 4);
+  std::string told;
+  for (const Shadowing& one : outcome(desired, "a").shadowings) {
+    told += one.prefix.text() + " of " + one.winner->meta.name + " takes " + one.vip.text() + " of " +
+            one.service->meta.name + "\n";
+  }
+  EXPECT_EQ(told,
+            "10.0.0.0/28 of b takes 10.0.0.3 of mail\n"
+            "10.0.0.0/28 of b takes 10.0.0.4 of mail\n"
+            "10.0.0.0/28 of b takes 10.0.0.5 of web\n");
+  EXPECT_TRUE(outcome(desired, "b").shadowings.empty());
+}
+
 TEST(Desired, D1_two_addresses_of_one_service_may_give_two_objects) {
   Sample cluster;
   cluster.rule("a", {"10.0.0.0/24"}, 100, 1000);
