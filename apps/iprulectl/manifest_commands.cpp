@@ -28,7 +28,9 @@ Command plan_command(CLI::App& app, Common& common) {
     bool full = false;
   };
   const auto options = std::make_shared<Options>();
-  auto* word = app.add_subcommand("plan", "What manifests would change on the nodes of a cluster, or on this host");
+  auto* word = app.add_subcommand("plan",
+                                  "What manifests would change on the nodes of a cluster, or on this host. Nodes that "
+                                  "--node names are asked, of all others objects tell");
   word->add_option("-f,--filename", options->host.manifests, "File or folder of manifests; - is standard input")
       ->required();
   auto* standalone = word->add_flag("--standalone", options->standalone,
@@ -57,7 +59,9 @@ Command plan_command(CLI::App& app, Common& common) {
             const auto plan = [&](cli::Cluster& cluster,
                                   const cli::ClusterObjects& objects) -> base::Result<cli::Answer> {
               const auto nodes = TRY(options->cluster.meant_nodes(cluster));
-              return cli::plan_in_cluster(objects, *manifests, nodes, options->full);
+              return cli::plan_in_cluster(
+                  objects, *manifests,
+                  {.nodes = nodes, .full = options->full, .ask = options->cluster.asker(cluster, objects)});
             };
             return ask_cluster(options->cluster, common, plan);
           }};

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <set>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -30,12 +31,13 @@ Wanted compile(const Configs& configs, const std::string& node, const NodeSettin
 
 Preview preview(const Configs& configs, const std::string& node, const NodeSettings& settings,
                 const state::Observation& seen, const state::NodeFacts& facts) {
-  const Wanted wanted = compile(configs, node, settings, seen, facts);
-  Preview out{.todo = plan::diff(seen, wanted.state, {.protocols = {settings.protocol}})};
+  Wanted wanted = compile(configs, node, settings, seen, facts);
+  Preview out{.todo = plan::diff(seen, wanted.state, {.protocols = {settings.protocol}}), .facts = facts};
   if (const auto* unverified = std::get_if<state::Unverified>(&seen)) out.doubt = unverified->reason;
   for (const api::NodeState::Failed& failed : wanted.failed) {
     out.skipped.push_back(fmt::format("{}: {}: {}", failed.name, failed.reason, failed.message));
   }
+  out.wanted = std::move(wanted.state);
   return out;
 }
 

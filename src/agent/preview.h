@@ -18,6 +18,8 @@ struct Preview {
   plan::Plan todo{};
   std::vector<std::string> skipped{};  // Objects that would not be programmed as they say, and why.
   std::string doubt{};                 // Why the node could not be seen whole: there may be more to do.
+  state::NetState wanted{};            // What it would come to,
+  state::NodeFacts facts{};            // on a node that shows this.
 };
 
 // On a node that looks like this, with the manifests as the whole of what is wanted there.

@@ -1,6 +1,7 @@
 #include "cli/cluster_objects.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -9,16 +10,43 @@
 namespace cli {
 namespace {
 
+// What the server sets, and an apply does not change. The age decides between IPRules that are alike in everything
+// else, and what is new is younger than all that is there.
+void keep_of_server(meta::Meta& change, const meta::Meta* there) {
+  if (there == nullptr) {
+    change.created = meta::Time::max();
+    return;
+  }
+  change.uid = there->uid;
+  change.created = there->created;
+  change.generation = there->generation;
+}
+
+template <typename Kind>
+void keep_addresses(Kind&, const Kind&) {}
+
+// A manifest says nothing of the addresses that a Service was given; one that does is taken at its word.
+void keep_addresses(api::Service& change, const api::Service& there) {
+  if (change.cluster_ips.empty()) change.cluster_ips = there.cluster_ips;
+  if (!change.vips.empty() || change.hostnames > 0) return;
+  change.vips = there.vips;
+  change.hostnames = there.hostnames;
+  change.proxied_vips = there.proxied_vips;
+}
+
 template <typename Kind>
 void lay_over(std::vector<Kind>& objects, const std::vector<Kind>& changes) {
   for (const Kind& change : changes) {
     const auto same = std::ranges::find_if(objects, [&](const Kind& object) {
       return object.meta.name == change.meta.name && object.meta.ns == change.meta.ns;
     });
+    Kind applied = change;
+    keep_of_server(applied.meta, same != objects.end() ? &same->meta : nullptr);
     if (same == objects.end()) {
-      objects.push_back(change);
+      objects.push_back(std::move(applied));
     } else {
-      *same = change;
+      keep_addresses(applied, *same);
+      *same = std::move(applied);
     }
   }
 }

@@ -23,7 +23,8 @@ struct ClusterObjects {
 base::Result<std::vector<std::string>> chosen_nodes(const ClusterObjects& objects,
                                                     const std::vector<std::string>& nodes);
 
-// `objects` once `changes` are applied to them: what is there under the same name is replaced.
+// `objects` once `changes` are applied to them: what is there under the same name is replaced, but for what only the
+// server and those who report to it write.
 agent::Manifests laid_over(agent::Manifests objects, const agent::Manifests& changes);
 
 // What the node's agent has reported; nullptr where it has not.

@@ -18,6 +18,9 @@ struct PlanOptions {
 // What the manifests, as the whole of what is wanted, would change.
 base::Result<Answer> plan_manifests(const PlanOptions& options);
 
+// What this host's kernel would change if a cluster asked this of it.
+base::Result<Answer> plan_assignment(const Assignment& wanted);
+
 // What this host's kernel lacks of the folder that its agent keeps, or has too much.
 base::Result<Answer> diff_folder(const std::filesystem::path& folder, const std::string& node);
 

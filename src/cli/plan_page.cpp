@@ -7,7 +7,8 @@
 #include <fmt/format.h>
 
 #include "api/kinds.h"
-#include "json/writer.h"
+#include "cli/protected_paths.h"
+#include "json/reader.h"
 
 namespace cli {
 namespace {
@@ -40,53 +41,50 @@ Tone tone_of(char sign) {
   return sign == '+' ? Tone::good : sign == '-' ? Tone::bad : Tone::warning;
 }
 
-// What somebody should know besides the lines: "IPR0105", "what".
-std::vector<std::pair<std::string, std::string>> warnings_of(const plan::Plan& plan, const PlanStory& story) {
-  std::vector<std::pair<std::string, std::string>> out;
+// What somebody should know besides the lines.
+std::vector<Finding> warnings_of(const plan::Plan& plan, const PlanStory& story) {
+  std::vector<Finding> out;
+  const auto warn = [&](std::string code, std::string what) {
+    out.push_back({.severity = Severity::warning, .code = std::move(code), .object = {}, .message = std::move(what)});
+  };
   for (const plan::Clash& clash : plan.clashes) {
-    out.emplace_back("IPR0105", fmt::format("{} rule {} stands beside {}", net::text(clash.desired.family),
-                                            state::text(clash.desired), state::text(clash.foreign)));
+    warn("IPR0105", fmt::format("{} rule {} stands beside {}", net::text(clash.desired.family),
+                                state::text(clash.desired), state::text(clash.foreign)));
   }
   for (const plan::Refusal& refusal : plan.refused) {
-    out.emplace_back("", fmt::format("{} rule {}: {}", net::text(refusal.desired.family), state::text(refusal.desired),
-                                     refusal.reason.message()));
+    warn("", fmt::format("{} rule {}: {}", net::text(refusal.desired.family), state::text(refusal.desired),
+                         refusal.reason.message()));
   }
   for (const plan::Obstacle& obstacle : plan.obstacles) {
-    out.emplace_back("", fmt::format("{}: {}", obstacle.desired, obstacle.reason));
+    warn("", fmt::format("{}: {}", obstacle.desired, obstacle.reason));
   }
-  for (const std::string& skipped : story.skipped) out.emplace_back("", skipped);
+  for (const std::string& skipped : story.skipped) warn("", skipped);
+  if (story.own) {
+    for (const std::string& line : lines_about_node(plan, *story.own)) {
+      warn("IPR0501", fmt::format("{} may be met by packets that a node itself sends", line));
+    }
+  }
+  out.insert(out.end(), story.findings.begin(), story.findings.end());
   return out;
 }
 
-}  // namespace
+PlanSum sum_of(const std::vector<Line>& lines, const std::vector<Finding>& warnings) {
+  PlanSum out;
+  for (const Line& line : lines) ++(line.sign == '+' ? out.added : line.sign == '-' ? out.removed : out.changed);
+  out.warnings = static_cast<std::size_t>(
+      std::ranges::count_if(warnings, [](const Finding& one) { return one.severity >= Severity::warning; }));
+  return out;
+}
 
-Answer show_plan(const plan::Plan& plan, const PlanStory& story) {
-  Answer answer;
-  std::size_t added = 0;
-  std::size_t changed = 0;
-  std::size_t removed = 0;
-  std::vector<Line> lines;
-  for (const plan::Op& op : plan.ops) {
-    for (Line& line : lines_of(op)) lines.push_back(std::move(line));
-  }
-  if (!story.title.empty()) answer.page.line("{}", story.title);
-  for (const Line& line : lines) {
-    ++(line.sign == '+' ? added : line.sign == '-' ? removed : changed);
-    answer.page.put("  ").put(std::string(1, line.sign), tone_of(line.sign)).put(" " + line.text).end_line();
-  }
-  const auto warnings = warnings_of(plan, story);
-  for (const auto& [code, text] : warnings) {
-    answer.page.put("  ").put("!", Tone::warning).put(" " + text + (code.empty() ? "" : "  " + code)).end_line();
-  }
-  answer.page.line(
-      "{}: {} to add, {} to change, {} to delete{}", story.kind, added, changed, removed,
-      warnings.empty() ? "" : fmt::format("; {} warning{}", warnings.size(), warnings.size() == 1 ? "" : "s"));
-  if (!plan.empty()) answer.code = ExitCode::attention;
-  if (!story.doubt.empty()) {
-    answer.page.put("Not seen whole: ", Tone::warning).put(story.doubt + "; there may be more").end_line();
-    answer.code = ExitCode::could_not_ask;
-  }
-  answer.json = json::object([&](json::Object& out) {
+// Said only where it was checked and holds.
+bool spares_nodes(const plan::Plan& plan, const PlanStory& story) {
+  return story.own && !plan.empty() && lines_about_node(plan, *story.own).empty();
+}
+
+std::string document(const PlanStory& story, const std::vector<Line>& lines, const std::vector<Finding>& warnings,
+                     bool spared) {
+  const PlanSum sum = sum_of(lines, warnings);
+  return json::object([&](json::Object& out) {
     out.put("apiVersion", api::kApiVersion);
     out.put("kind", story.kind);
     out.array("operations", [&](json::Array& list) {
@@ -99,14 +97,89 @@ Answer show_plan(const plan::Plan& plan, const PlanStory& story) {
     });
     out.put_unless_empty("notSeenWhole", story.doubt);
     out.array("warnings", [&](json::Array& list) {
-      for (const auto& [code, text] : warnings) {
-        list.object([&](json::Object& item) {
-          item.put_unless_empty("code", code);
-          item.put("what", text);
-        });
-      }
+      for (const Finding& warning : warnings) list.object([&](json::Object& item) { put(item, warning); });
+    });
+    if (story.own) out.put("nodesSpared", spared);
+    if (!story.unknown.empty()) {
+      out.array("unknown", [&](json::Array& list) {
+        for (const std::string& one : story.unknown) list.put(one);
+      });
+    }
+    out.object("sum", [&](json::Object& of) {
+      of.put("add", sum.added);
+      of.put("change", sum.changed);
+      of.put("delete", sum.removed);
+      of.put("warnings", sum.warnings);
     });
   });
+}
+
+}  // namespace
+
+std::string text(const PlanSum& sum) {
+  return fmt::format("{} to add, {} to change, {} to delete", sum.added, sum.changed, sum.removed);
+}
+
+std::string warnings_text(std::size_t warnings) {
+  return warnings == 0 ? "" : fmt::format("; {} warning{}", warnings, warnings == 1 ? "" : "s");
+}
+
+base::Result<PlanSum> sum_in(std::string_view document) {
+  json::Reader reader;
+  const auto root = TRY(reader.parse(document));
+  const json::Value sum = root["sum"];
+  PlanSum out;
+  out.added = TRY(sum["add"].integer<std::size_t>());
+  out.changed = TRY(sum["change"].integer<std::size_t>());
+  out.removed = TRY(sum["delete"].integer<std::size_t>());
+  out.warnings = TRY(sum["warnings"].integer<std::size_t>());
+  return out;
+}
+
+void put(Page& page, const Finding& finding) {
+  page.put("  ")
+      .put(finding.severity == Severity::info ? "i" : "!", tone_of(finding.severity))
+      .put(fmt::format(" {}{}{}{}", finding.object, finding.object.empty() ? "" : ": ", finding.message,
+                       finding.code.empty() ? "" : "  " + finding.code))
+      .end_line();
+}
+
+void put(json::Object& out, const Finding& finding) {
+  out.put_unless_empty("code", finding.code);
+  out.put("severity", text(finding.severity));
+  out.put_unless_empty("object", finding.object);
+  out.put("what", finding.message);
+}
+
+Answer show_plan(const plan::Plan& plan, const PlanStory& story) {
+  Answer answer;
+  std::vector<Line> lines;
+  for (const plan::Op& op : plan.ops) {
+    for (Line& line : lines_of(op)) lines.push_back(std::move(line));
+  }
+  if (!story.title.empty()) answer.page.line("{}", story.title);
+  for (const Line& line : lines) {
+    answer.page.put("  ").put(std::string(1, line.sign), tone_of(line.sign)).put(" " + line.text).end_line();
+  }
+  const auto warnings = warnings_of(plan, story);
+  for (const Finding& warning : warnings) put(answer.page, warning);
+  for (const std::string& one : story.unknown) answer.page.put("  ").put("?", Tone::faint).put(" " + one).end_line();
+  const bool spared = spares_nodes(plan, story);
+  if (spared) {
+    answer.page.line(
+        "  protected  API server, node addresses, gateways, DNS: no line is about what a node sends there");
+  }
+  if (story.with_sum) {
+    const PlanSum sum = sum_of(lines, warnings);
+    answer.page.line("{}: {}{}", story.kind, text(sum), warnings_text(sum.warnings));
+  }
+  const bool wrong = std::ranges::find(warnings, Severity::error, &Finding::severity) != warnings.end();
+  if (!plan.empty() || wrong) answer.code = ExitCode::attention;
+  if (!story.doubt.empty()) {
+    answer.page.put("Not seen whole: ", Tone::warning).put(story.doubt + "; there may be more").end_line();
+    answer.code = ExitCode::could_not_ask;
+  }
+  answer.json = document(story, lines, warnings, spared);
   return answer;
 }
 

@@ -16,7 +16,7 @@
 namespace cli {
 namespace {
 
-constexpr std::array<std::string_view, 3> kAbout = {"doctor", "explain", "diff"};
+constexpr std::array<std::string_view, 4> kAbout = {"doctor", "explain", "diff", "plan"};
 
 base::Result<PacketWords> decode_packet(const json::Value& value) {
   PacketWords out;
@@ -90,8 +90,8 @@ base::Result<Question> decode_question(std::string_view text) {
   if (root["live"].exists()) out.live = TRY(decode_live(root["live"]));
   if (root["wanted"].exists()) out.wanted = TRY(decode_assignment(root["wanted"]));
   if (root["wishes"].exists()) out.wishes = TRY(decode_wishes(root["wishes"]));
-  if (out.about == Question::About::diff && !out.wanted)
-    return root["wanted"].fail("a diff needs something to compare");
+  const bool compares = out.about == Question::About::diff || out.about == Question::About::plan;
+  if (compares && !out.wanted) return root["wanted"].fail(fmt::format("a {} needs something to compare", about));
   return out;
 }
 
@@ -105,6 +105,8 @@ base::Result<Answer> answer_here(const Question& question) {
       return examine_host(protocol, question.wishes);
     case Question::About::diff:
       return diff_assignment(*wanted);
+    case Question::About::plan:
+      return plan_assignment(*wanted);
     case Question::About::explain:
       break;
   }

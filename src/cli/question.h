@@ -18,12 +18,13 @@ namespace cli {
 // `iprule-agent query`, which reads it as one line of JSON and answers with an Answer as JSON. Nothing is written, but
 // for the table of its own by which packets are traced while `live` waits for them.
 struct Question {
-  enum class About : std::uint8_t { doctor, explain, diff };
+  enum class About : std::uint8_t { doctor, explain, diff, plan };
 
   About about = About::doctor;
-  PacketWords packet{};                // For `explain`.
-  std::optional<Assignment> wanted{};  // `diff`: what the kernel is compared with. `explain`: as if it were so.
-  std::optional<LiveWish> live{};      // `explain`: real packets to wait for.
+  PacketWords packet{};  // For `explain`.
+  // `diff`, `plan`: what the kernel is compared with. `explain`: as if it were so.
+  std::optional<Assignment> wanted{};
+  std::optional<LiveWish> live{};  // `explain`: real packets to wait for.
   std::optional<NodeWishes> wishes{};  // `doctor`: what should work there.
 };
 

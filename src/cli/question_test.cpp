@@ -74,6 +74,7 @@ TEST(Question, packets_are_waited_for_within_bounds) {
 }
 
 TEST(Question, a_diff_with_nothing_is_refused) {
+  EXPECT_EQ(decode_question(R"({"about":"plan"})").error().message(), "wanted: a plan needs something to compare");
   EXPECT_EQ(decode_question(R"({"about":"diff"})").error().message(), "wanted: a diff needs something to compare");
   EXPECT_EQ(decode_question(R"({"about":"diff","wanted":{"node":"a","dataplane":"magic"}})").error().message(),
             "wanted.dataplane: \"magic\" is none of auto, rules, marks");
@@ -82,7 +83,7 @@ TEST(Question, a_diff_with_nothing_is_refused) {
 TEST(Question, what_nobody_can_answer_is_named) {
   const auto unknown = decode_question(R"({"about":"weather"})");
   ASSERT_FALSE(unknown);
-  EXPECT_EQ(unknown.error().message(), "about: \"weather\" is none of doctor, explain, diff");
+  EXPECT_EQ(unknown.error().message(), "about: \"weather\" is none of doctor, explain, diff, plan");
   EXPECT_FALSE(decode_question("doctor"));
   EXPECT_FALSE(decode_question(R"({"about":"explain","packet":{"dport":70000}})"));
 }

@@ -78,7 +78,7 @@ TEST(LabCluster, shows_the_same_table_and_leaves_nothing_when_killed) {
                           "rules flushed by somebody", "nftables flushed by somebody"}) {
     EXPECT_THAT(page, HasSubstr(fmt::format("{:32}eth1 120       eth1 120          right", act)));
   }
-  EXPECT_THAT(page, HasSubstr("$ iprulectl plan -f public-eu.yaml --node worker-1\n"));
+  EXPECT_THAT(page, HasSubstr("$ iprulectl plan -f public-eu.yaml --field-selector metadata.name=worker-1\n"));
   EXPECT_THAT(page, HasSubstr("Verdict  leaves by eth1 via 198.51.100.1 (table 100)\nKernel   agrees\n"));
   EXPECT_THAT(page, Not(HasSubstr("more Services")));
 

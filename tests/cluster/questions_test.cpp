@@ -140,29 +140,39 @@ kind: Agent
 metadata: {name: agent, namespace: default}
 spec: {defaultPriority: 900}
 )")});
-  EXPECT_EQ(done.exit.code, 1) << done.errors;
+  EXPECT_EQ(done.exit.code, 3) << done.errors;
   EXPECT_THAT(done.output, HasSubstr("+ IPv4 rule 900: from 203.0.113.45 lookup 100"));
   EXPECT_THAT(done.output, HasSubstr("- IPv4 rule 32765: from 203.0.113.45 lookup 100"));
+  EXPECT_THAT(done.output, HasSubstr("As far as objects tell: no kernel was asked.\n"
+                                     "Not asked: the kernel of worker-1: there is no Agent object"));
 }
 
 TEST_F(Questions, plan_lays_manifests_over_the_cluster_and_folds_nodes_that_are_alike) {
   const auto done = ask({"plan", "-f", file(rule("Reply"))});
   EXPECT_EQ(done.exit.code, 1) << done.errors;
-  EXPECT_EQ(done.output,
-            "worker-1, worker-2 (2 alike)\n"
-            "  + IPv4 rule 999: from all fwmark 0x100/0x3f00 lookup main suppress_prefixlength 0 proto 183\n"
-            "  + IPv4 rule 1000: from all fwmark 0x100/0x3f00 lookup 100 proto 183\n"
-            "  + table inet iprule\n"
-            "  + chain reply01 mark 0x100/0x3f00\n"
-            "  + element vip4 203.0.113.45 : goto reply01\n"
-            "Plan: 5 to add, 0 to change, 0 to delete\n"
-            "2 of 2 nodes would change, as far as objects tell: no kernel was asked.\n");
+  EXPECT_EQ(
+      done.output,
+      "IPRule/public-eu  new  2 nodes\n"
+      "worker-1, worker-2 (2 alike)\n"
+      "  + IPv4 rule 999: from all fwmark 0x100/0x3f00 lookup main suppress_prefixlength 0 proto 183\n"
+      "  + IPv4 rule 1000: from all fwmark 0x100/0x3f00 lookup 100 proto 183\n"
+      "  + table inet iprule\n"
+      "  + chain reply01 mark 0x100/0x3f00\n"
+      "  + element vip4 203.0.113.45 : goto reply01\n"
+      "  ? table 100: whether it has IPv4 routes nobody has looked yet; --node asks\n"
+      "Plan: 10 to add, 0 to change, 0 to delete on 2 of 2 nodes. As far as objects tell: no kernel was asked.\n");
   kubectl({"apply", "-f", "-"}, rule("Reply"));
   const auto again = ask({"plan", "-f", file(rule("Reply"))});
   EXPECT_EQ(again.exit.code, 0) << again.output;
-  EXPECT_EQ(again.output, "0 of 2 nodes would change, as far as objects tell: no kernel was asked.\n");
+  EXPECT_EQ(again.output,
+            "Plan: 0 to add, 0 to change, 0 to delete on 0 of 2 nodes. As far as objects tell: no kernel was asked.\n");
+  const auto changed = ask({"plan", "-f", file(rule("ClusterIP"))});
+  EXPECT_THAT(changed.output, testing::StartsWith("IPRule/public-eu  generation 1 -> 2  spec.source.modes [Reply] -> "
+                                                  "[ClusterIP]  2 nodes\n"
+                                                  "  ! IPRule/public-eu: no reply carries the source ClusterIP behind "
+                                                  "kube-proxy nftables"));
   EXPECT_THAT(ask({"plan", "-f", file(rule("LoadBalancerIP")), "--node", "worker-1", "-o", "json"}).output,
-              HasSubstr(R"("kind":"ClusterPlan","groups":[{"nodes":["worker-1"],"plan":{)"));
+              HasSubstr(R"("kind":"ClusterPlan","groups":[{"nodes":["worker-1"],"source":"objects","plan":{)"));
 }
 
 TEST_F(Questions, a_node_that_is_not_there_is_named_with_the_nearest) {
@@ -223,8 +233,7 @@ TEST_F(Questions, a_full_plan_folds_nothing) {
   const auto done = ask({"plan", "--full", "-f", file(rule("LoadBalancerIP"))});
   EXPECT_THAT(done.output, HasSubstr("worker-1\n  + IPv4 rule 1000: from 203.0.113.45 lookup 100 proto 183\n"));
   EXPECT_THAT(done.output, HasSubstr("worker-2\n  + IPv4 rule 1000: from 203.0.113.45 lookup 100 proto 183\n"));
-  EXPECT_THAT(ask({"plan", "-f", file(rule("LoadBalancerIP")), "-l", "site=eu"}).output,
-              HasSubstr("1 of 1 nodes would change"));
+  EXPECT_THAT(ask({"plan", "-f", file(rule("LoadBalancerIP")), "-l", "site=eu"}).output, HasSubstr("on 1 of 1 nodes"));
 }
 
 TEST_F(Questions, the_versions_of_all_that_runs_are_told) {

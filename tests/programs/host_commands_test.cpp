@@ -259,7 +259,7 @@ TEST_F(HostCommands, the_agents_query_gives_the_answer_that_the_command_gives_th
   EXPECT_THAT(rules(), Not(HasSubstr("proto 183"))) << "a question changes nothing";
   ASSERT_TRUE(agent({"--once"}).exit.ok());
   EXPECT_THAT(query(wanted).output, HasSubstr(R"("operations":[])"));
-  EXPECT_EQ(query("{\"about\":\"weather\"}\n").errors, "about: \"weather\" is none of doctor, explain, diff\n");
+  EXPECT_EQ(query("{\"about\":\"weather\"}\n").errors, "about: \"weather\" is none of doctor, explain, diff, plan\n");
 }
 
 }  // namespace
