@@ -1,13 +1,11 @@
 // iprulectl explain
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include <fmt/format.h>
 
-#include "agent/manifests.h"
 #include "cli/assignment.h"
 #include "cli/explain.h"
 #include "cli/explain_service.h"
@@ -16,6 +14,7 @@
 #include "cli/node_report.h"
 #include "cluster_flags.h"
 #include "commands.h"
+#include "filename_flag.h"
 
 namespace iprulectl {
 namespace {
@@ -24,7 +23,7 @@ struct Options {
   std::string what;
   std::string ns = "default";
   bool all_namespaces = false;
-  std::filesystem::path manifests;
+  Filenames manifests;
   std::string client;
   cli::PacketWords packet;
   int live = 0;  // Packets to wait for.
@@ -38,10 +37,11 @@ base::Result<cli::FollowReplies> replies_to_follow(const Options& options) {
 }
 
 // The cluster once the manifests of -f are applied to it; as it is where there are none.
-base::Result<cli::ClusterObjects> as_if_applied(const Options& options, const cli::ClusterObjects& objects) {
+base::Result<cli::ClusterObjects> as_if_applied(const Options& options, const cli::ClusterObjects& objects,
+                                                const Common& common) {
   if (options.manifests.empty()) return objects;
   cli::ClusterObjects out = objects;
-  out.wanted = cli::laid_over(objects.wanted, TRY(agent::read_manifests(options.manifests)));
+  out.wanted = cli::laid_over(objects.wanted, TRY(read_filenames(options.manifests, common)));
   out.supposed = true;
   return out;
 }
@@ -70,7 +70,7 @@ base::Result<cli::Answer> explain_list(const Options& options, std::optional<std
 base::Result<cli::Answer> explain_subject(const Options& options, const cli::Subject& subject, cli::Cluster& cluster,
                                           const cli::ClusterObjects& now_there, const Common& common) {
   const auto follow = TRY(replies_to_follow(options));
-  const cli::ClusterObjects objects = TRY(as_if_applied(options, now_there));
+  const cli::ClusterObjects objects = TRY(as_if_applied(options, now_there, common));
   const cli::AskNode ask = asker(cluster, objects);
   switch (subject.kind) {
     case cli::Subject::Kind::services:
@@ -99,21 +99,21 @@ cli::Question packet_question(const Options& options) {
 }
 
 // Of this host; with manifests, as if they were the whole of what is wanted there.
-base::Result<cli::Answer> explain_here(const Options& options) {
+base::Result<cli::Answer> explain_here(const Options& options, const Common& common) {
   cli::Question question = packet_question(options);
   if (!options.manifests.empty()) {
-    question.wanted = cli::supposed_assignment(TRY(agent::read_manifests(options.manifests)), host_name());
+    question.wanted = cli::supposed_assignment(TRY(read_filenames(options.manifests, common)), host_name());
   }
   return cli::answer_here(question);
 }
 
 int explain_packet(const Options& options, const Common& common) {
-  if (options.cluster.nodes.empty()) return print(explain_here(options), common);
+  if (options.cluster.nodes.empty()) return print(explain_here(options, common), common);
   if (options.cluster.nodes.size() > 1) {
     return complain({base::Fault::invalid, "--node: a packet is explained on one node at a time"});
   }
   const auto ask = [&](cli::Cluster& cluster, const cli::ClusterObjects& now_there) -> base::Result<cli::Answer> {
-    const cli::ClusterObjects objects = TRY(as_if_applied(options, now_there));
+    const cli::ClusterObjects objects = TRY(as_if_applied(options, now_there, common));
     const std::string& node = options.cluster.nodes.front();
     return base::within("the kernel of " + node, asker(cluster, objects)(node, packet_question(options)));
   };
@@ -134,8 +134,7 @@ Command explain_command(CLI::App& app, Common& common) {
       ->type_name(fmt::format("{}", fmt::join(cli::finding_codes(), "|")));
   word->add_option("-n,--namespace", options->ns, "Name space of the Service or pod; default where none is given");
   word->add_flag("-A,--all-namespaces", options->all_namespaces, "Of a list: the Services of all name spaces");
-  auto* manifests = word->add_option("-f,--filename", options->manifests,
-                                     "As if these manifests were applied: file or folder; - is standard input");
+  auto* manifests = add_filename_flag(*word, options->manifests, "As if these manifests were applied");
   word->add_option("--client", options->client, "Follow replies to this address through the kernels of the pods' nodes")
       ->type_name("ADDRESS");
   word->add_option("--from", packet.from, "The packet's source; none: the host chooses it");

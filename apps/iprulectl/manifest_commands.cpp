@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "agent/manifests.h"
 #include "cli/analyze.h"
 #include "cli/import.h"
 #include "cli/node_report.h"
@@ -16,12 +15,14 @@
 #include "cli/plan_host.h"
 #include "cluster_flags.h"
 #include "commands.h"
+#include "filename_flag.h"
 
 namespace iprulectl {
 
 Command plan_command(CLI::App& app, Common& common) {
   struct Options {
-    cli::PlanOptions host;
+    Filenames manifests;
+    std::filesystem::path state;
     ClusterFlags cluster;
     bool standalone = false;
     bool offline = false;
@@ -31,12 +32,11 @@ Command plan_command(CLI::App& app, Common& common) {
   auto* word = app.add_subcommand("plan",
                                   "What manifests would change on the nodes of a cluster, or on this host. Nodes that "
                                   "--node names are asked, of all others objects tell");
-  word->add_option("-f,--filename", options->host.manifests, "File or folder of manifests; - is standard input")
-      ->required();
+  add_filename_flag(*word, options->manifests, "Manifests")->required();
   auto* standalone = word->add_flag("--standalone", options->standalone,
                                     "On this host, with the manifests as the whole of what is wanted there");
   word->add_option(
-      "--state", options->host.state,
+      "--state", options->state,
       "The same on a host of which this folder has rule.json (`ip -j rule`), rule6.json, nft.json (`nft -j`)");
   word->add_flag("--offline", options->offline, "Ask neither a cluster nor a kernel: what is there is in --state")
       ->excludes(standalone);
@@ -45,17 +45,19 @@ Command plan_command(CLI::App& app, Common& common) {
   add_cluster_flags(*word, options->cluster);
   add_output_flag(*word, common);
   return {.word = word, .run = [options, &common] {
-            if (options->offline && options->host.state.empty()) {
+            if (options->offline && options->state.empty()) {
               return complain({base::Fault::invalid,
                                "plan: --offline needs --state, a folder with dumps of `ip -j rule` and `nft -j`"});
             }
-            if (options->standalone || !options->host.state.empty()) {
-              const auto& nodes = options->cluster.nodes;
-              options->host.node = nodes.empty() ? host_name() : nodes.front();
-              return print(cli::plan_manifests(options->host), common);
-            }
-            const auto manifests = agent::read_manifests(options->host.manifests);
+            auto manifests = read_filenames(options->manifests, common);
             if (!manifests) return complain(manifests.error());
+            if (options->standalone || !options->state.empty()) {
+              const auto& nodes = options->cluster.nodes;
+              return print(cli::plan_manifests({.manifests = *std::move(manifests),
+                                                .state = options->state,
+                                                .node = nodes.empty() ? host_name() : nodes.front()}),
+                           common);
+            }
             const auto plan = [&](cli::Cluster& cluster,
                                   const cli::ClusterObjects& objects) -> base::Result<cli::Answer> {
               const auto nodes = TRY(options->cluster.meant_nodes(cluster));
@@ -95,7 +97,7 @@ Command diff_command(CLI::App& app, Common& common) {
 
 Command analyze_command(CLI::App& app, Common& common) {
   struct Options {
-    std::filesystem::path manifests;
+    Filenames manifests;
     cli::AnalyzeOptions analyze;
     ClusterFlags cluster;
     std::vector<std::string> ignored;
@@ -103,7 +105,7 @@ Command analyze_command(CLI::App& app, Common& common) {
   };
   const auto options = std::make_shared<Options>();
   auto* word = app.add_subcommand("analyze", "What is wrong or surprising in manifests, or in a cluster");
-  word->add_option("-f,--filename", options->manifests, "File or folder of manifests; - is standard input");
+  add_filename_flag(*word, options->manifests, "Manifests");
   word->add_flag("--use-cluster", options->use_cluster, "Of the cluster's objects, with the manifests laid over them");
   add_choice(*word, "--fail-on", options->analyze.fail_on, {"info", "warning", "error"},
              "Exit with 1 from this severity on; warning where none is given");
@@ -115,8 +117,7 @@ Command analyze_command(CLI::App& app, Common& common) {
             if (options->manifests.empty() && !options->use_cluster) {
               return complain({base::Fault::invalid, "analyze: name manifests with -f, or --use-cluster"});
             }
-            const auto manifests = options->manifests.empty() ? base::Result<agent::Manifests>(agent::Manifests())
-                                                              : agent::read_manifests(options->manifests);
+            const auto manifests = read_filenames(options->manifests, common);
             if (!manifests) return complain(manifests.error());
             if (!options->use_cluster) {
               return print(cli::analyze({.wanted = *manifests}, options->analyze), common);

@@ -5,9 +5,11 @@
 #include <iostream>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "api/kinds.h"
 #include "api/unknown_fields.h"
 #include "base/file.h"
 #include "json/reader.h"
@@ -43,12 +45,19 @@ base::Status check_foreign_rules(const json::Value& place, const api::Agent::For
   return {};
 }
 
-base::Status add_object(Manifests& manifests, const json::Value& object) {
-  const auto kind = TRY(object["kind"].string());
-  if (kind.ends_with("List")) {
-    for (const json::Value& item : TRY(object["items"].items())) TRY(add_object(manifests, item));
-    return {};
-  }
+// The kinds that say something to us, each with its group: others have a Service or an Agent, too.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kKinds = {{{"IPRule", api::kGroup},
+                                                                                  {"Agent", api::kGroup},
+                                                                                  {"Service", ""},
+                                                                                  {"EndpointSlice", "discovery.k8s.io"},
+                                                                                  {"Node", ""}}};
+
+std::string_view group_of(std::string_view api_version) {
+  const auto slash = api_version.find('/');
+  return slash == std::string_view::npos ? "" : api_version.substr(0, slash);
+}
+
+base::Status add_known(Manifests& manifests, const json::Value& object, std::string_view kind) {
   if (kind == "IPRule") {
     TRY(api::refuse_unknown<api::IPRule::Spec>(object["spec"]));
     return add(manifests.rules, TRY(api::decode_iprule(object)), kind);
@@ -61,7 +70,29 @@ base::Status add_object(Manifests& manifests, const json::Value& object) {
   }
   if (kind == "Service") return add(manifests.services, TRY(api::decode_service(object)), kind);
   if (kind == "EndpointSlice") return add(manifests.slices, TRY(api::decode_endpoint_slice(object)), kind);
-  if (kind == "Node") return add(manifests.nodes, TRY(api::decode_node(object)), kind);
+  return add(manifests.nodes, TRY(api::decode_node(object)), kind);
+}
+
+base::Status add_object(Manifests& manifests, const json::Value& object, OtherKinds others) {
+  const bool passes = others == OtherKinds::pass_over;
+  if (passes && !object["kind"].exists() && !object["apiVersion"].exists()) {  // The values of a chart, say.
+    ++manifests.passed_over;
+    return {};
+  }
+  const auto kind = TRY(object["kind"].string());
+  if (kind.ends_with("List")) {
+    for (const json::Value& item : TRY(object["items"].items())) TRY(add_object(manifests, item, others));
+    return {};
+  }
+  const auto known = std::ranges::find(kKinds, kind, &std::pair<std::string_view, std::string_view>::first);
+  const auto version = TRY(object["apiVersion"].string_or(""));
+  const bool is_others = known != kKinds.end() && !version.empty() && group_of(version) != known->second;
+  if (known != kKinds.end() && !is_others) return add_known(manifests, object, kind);
+  if (passes) {
+    ++manifests.passed_over;
+    return {};
+  }
+  if (is_others) return object["apiVersion"].fail(fmt::format("the {} of \"{}\" is not read here", kind, version));
   return object["kind"].fail(
       fmt::format("\"{}\" is not read here; use IPRule, Agent, Service, EndpointSlice or Node", kind));
 }
@@ -90,7 +121,7 @@ base::Result<std::string> read_input(const std::filesystem::path& file) {
 
 }  // namespace
 
-base::Status add_manifests(Manifests& manifests, std::string_view name, std::string_view text) {
+base::Status add_manifests(Manifests& manifests, std::string_view name, std::string_view text, OtherKinds others) {
   const auto documents = json::from_yaml(text);
   if (!documents) {
     return base::fail(documents.error().fault(), fmt::format("{}:{}", name, documents.error().message()));
@@ -98,37 +129,47 @@ base::Status add_manifests(Manifests& manifests, std::string_view name, std::str
   json::Reader reader;
   for (std::size_t i = 0; i < documents->size(); ++i) {
     const auto object = reader.parse((*documents)[i]);
-    const base::Status added = object ? add_object(manifests, *object) : std::unexpected(object.error());
+    const base::Status added = object ? add_object(manifests, *object, others) : std::unexpected(object.error());
     if (!added) return std::unexpected(at_place(name, text, i, added.error()));
   }
   return {};
 }
 
-base::Result<Manifests> read_manifests(const std::filesystem::path& path) {
+namespace {
+
+base::Status add_path(Manifests& manifests, const std::filesystem::path& path, OtherKinds others) {
   std::error_code error;
-  Manifests manifests;
   if (path == "-") {
     const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
-    TRY(add_manifests(manifests, "standard input", text));
-    return manifests;
-  }
-  if (std::filesystem::is_regular_file(path, error)) {
-    const std::string text = TRY(read_input(path));
-    TRY(add_manifests(manifests, path.native(), text));
-    return manifests;
+    return add_manifests(manifests, "standard input", text, others);
   }
   std::vector<std::filesystem::path> files;
-  for (auto entry = std::filesystem::directory_iterator(path, error);
-       !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
-    if (is_manifest(*entry)) files.push_back(entry->path());
+  if (std::filesystem::is_regular_file(path, error)) {
+    files.push_back(path);
+  } else {
+    for (auto entry = std::filesystem::directory_iterator(path, error);
+         !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+      if (is_manifest(*entry)) files.push_back(entry->path());
+    }
+    if (error) return base::fail(base::Fault::invalid, fmt::format("{}: {}", path.native(), error.message()));
+    std::ranges::sort(files);
   }
-  if (error) return base::fail(base::Fault::invalid, fmt::format("{}: {}", path.native(), error.message()));
-
-  std::ranges::sort(files);
   for (const auto& file : files) {
     const std::string text = TRY(read_input(file));
-    TRY(add_manifests(manifests, file.native(), text));
+    TRY(add_manifests(manifests, file.native(), text, others));
   }
+  return {};
+}
+
+}  // namespace
+
+base::Result<Manifests> read_manifests(const std::filesystem::path& path) {
+  return read_manifests(std::span(&path, 1), OtherKinds::refuse);
+}
+
+base::Result<Manifests> read_manifests(std::span<const std::filesystem::path> paths, OtherKinds others) {
+  Manifests manifests;
+  for (const auto& path : paths) TRY(add_path(manifests, path, others));
   return manifests;
 }
 

@@ -50,6 +50,35 @@ TEST(Manifests, an_error_names_file_line_column_and_field) {
   EXPECT_EQ(error_of(std::string(kRule) + "---" + std::string(kRule)), "x.yaml:7:1: IPRule public is there twice");
 }
 
+constexpr std::string_view kOthers = R"(
+apiVersion: serving.knative.dev/v1
+kind: Service
+metadata: {name: frontend, namespace: shop}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: frontend, namespace: shop}
+---
+replicas: 3
+)";
+
+TEST(Manifests, files_that_somebody_keeps_for_a_cluster_are_read_past_what_is_not_ours) {
+  Manifests manifests;
+  const auto read =
+      add_manifests(manifests, "all.yaml", std::string(kRule) + "---" + std::string(kOthers), OtherKinds::pass_over);
+  ASSERT_TRUE(read) << read.error().message();
+  EXPECT_EQ(manifests.rules.size(), 1U);
+  EXPECT_TRUE(manifests.services.empty()) << "a Service of another group is another kind";
+  EXPECT_EQ(manifests.passed_over, 3U);
+  const auto wrong = add_manifests(manifests, "x.yaml", "kind: IPRule\nmetadata: {name: b}\nspec: {tabel: 7}\n",
+                                   OtherKinds::pass_over);
+  EXPECT_FALSE(wrong) << "what is ours is read as strictly as ever";
+}
+
+TEST(Manifests, a_folder_that_is_the_whole_has_no_other_kinds) {
+  EXPECT_EQ(error_of(kOthers), "x.yaml:2:13: apiVersion: the Service of \"serving.knative.dev/v1\" is not read here");
+}
+
 TEST(Manifests, a_mistyped_field_is_not_taken_for_an_absent_one) {
   EXPECT_EQ(error_of("kind: IPRule\nmetadata: {name: b}\nspec:\n  cidrs: [10.0.0.0/8]\n  tabel: 100\n"),
             "x.yaml:5:10: spec.tabel: unknown field; did you mean table?");

@@ -53,8 +53,9 @@ base::Status StandaloneInstallation::restore_proxy(LabNode& node) {
 base::Result<LabQuestion> StandaloneInstallation::plan(LabNode& node, std::string_view mode) {
   const auto file = std::filesystem::temp_directory_path() / "public-eu.yaml";
   TRY(base::write_file(file, lab_rule(mode) + lab_services(scene_nodes_)));
+  const auto manifests = TRY(agent::read_manifests(file));
   const std::string& name = node.scene().name;
-  const auto question = [&] { return plan_manifests({.manifests = file, .state = {}, .node = name}); };
+  const auto question = [&] { return plan_manifests({.manifests = manifests, .state = {}, .node = name}); };
   auto answer = TRY(node.answer(question));
   return LabQuestion{
       .prompt = name + " $", .words = "plan --standalone -f public-eu.yaml", .answer = std::move(answer)};

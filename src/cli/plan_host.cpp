@@ -34,12 +34,11 @@ std::vector<Finding> obstacles_here(const agent::Preview& preview) {
 }
 
 // With what is wrong in the manifests themselves, and what their modes come to behind this host's service proxy.
-PlanStory story_of(const agent::Preview& preview, const agent::Manifests& manifests,
-                   const agent::NodeSettings& settings, const PlanOptions& options) {
+PlanStory story_of(const agent::Preview& preview, const agent::NodeSettings& settings, const PlanOptions& options) {
   NodeSight here{.name = options.node, .labels = settings.labels};
   here.facts.service_proxy = preview.facts.service_proxy;
   PlanStory out{.title = {}, .skipped = preview.skipped, .doubt = preview.doubt};
-  out.findings = findings_in(manifests, {here});
+  out.findings = findings_in(options.manifests, {here});
   const auto obstacles = obstacles_here(preview);
   out.findings.insert(out.findings.end(), obstacles.begin(), obstacles.end());
   out.own = addresses_here(preview, settings);
@@ -49,18 +48,18 @@ PlanStory story_of(const agent::Preview& preview, const agent::Manifests& manife
 }  // namespace
 
 base::Result<Answer> plan_manifests(const PlanOptions& options) {
-  const auto manifests = TRY(agent::read_manifests(options.manifests));
+  const agent::Manifests& manifests = options.manifests;
   const auto settings = agent::settings_of(manifests, options.node);
   if (options.state.empty()) {
     const auto preview = TRY(agent::preview_here(manifests, options.node));
-    PlanStory story = story_of(preview, manifests, settings, options);
+    PlanStory story = story_of(preview, settings, options);
     story.title = fmt::format("{}, as its kernel is now", options.node);
     return show_plan(preview.todo, story);
   }
   // A dump does not say whether anything changed while it was made, but nobody acts on this plan.
   const state::Verified seen{.state = TRY(read_state_folder(options.state))};
   const auto preview = agent::preview(manifests, options.node, settings, seen, {});
-  PlanStory story = story_of(preview, manifests, settings, options);
+  PlanStory story = story_of(preview, settings, options);
   story.title = fmt::format("a host with the rules of {}", options.state.native());
   return show_plan(preview.todo, story);
 }

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 
+#include "agent/manifests.h"
 #include "base/result.h"
 #include "cli/answer.h"
 #include "cli/assignment.h"
@@ -10,8 +11,8 @@
 namespace cli {
 
 struct PlanOptions {
-  std::filesystem::path manifests;  // File or folder.
-  std::filesystem::path state;      // A folder of dumps instead of this host's kernel; see state_folder.h.
+  agent::Manifests manifests;
+  std::filesystem::path state;  // A folder of dumps instead of this host's kernel; see state_folder.h.
   std::string node;
 };
 
