@@ -23,12 +23,12 @@ std::vector<std::string> told(std::string_view there, std::string_view changes) 
 
 TEST(ObjectChanges, fields_of_the_spec_are_told_from_and_to) {
   EXPECT_THAT(
-      told("kind: IPRule\nmetadata: {name: a}\nspec: {cidrs: [203.0.113.0/24], table: 100, nodeSelector: {x: y}, "
+      told("kind: IPRule\nmetadata: {name: a}\nspec: {cidrs: [203.0.113.0/24], table: 100, nodeSelector: {x: z}, "
            "source: {modes: [ClusterIP]}}\n",
            "kind: IPRule\nmetadata: {name: a}\nspec: {cidrs: [203.0.113.0/24, 2001:db8::/64], table: 100, "
            "source: {modes: [Reply]}}\n"),
       testing::ElementsAre("IPRule/a  generation 3 -> 4  spec.cidrs [203.0.113.0/24] -> [203.0.113.0/24, "
-                           "2001:db8::/64]  spec.nodeSelector.x y -> none  spec.source.modes [ClusterIP] -> "
+                           "2001:db8::/64]  spec.nodeSelector.x z -> none  spec.source.modes [ClusterIP] -> "
                            "[Reply]"));
 }
 
