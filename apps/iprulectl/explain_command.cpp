@@ -8,6 +8,7 @@
 
 #include "cli/assignment.h"
 #include "cli/explain.h"
+#include "cli/explain_object.h"
 #include "cli/explain_service.h"
 #include "cli/explain_services.h"
 #include "cli/finding_page.h"
@@ -21,7 +22,7 @@ namespace {
 
 struct Options {
   std::string what;
-  std::string ns = "default";
+  std::string ns;  // Empty: the context's.
   bool all_namespaces = false;
   Filenames manifests;
   std::string client;
@@ -72,19 +73,23 @@ base::Result<cli::Answer> explain_subject(const Options& options, const cli::Sub
   const auto follow = TRY(replies_to_follow(options));
   const cli::ClusterObjects objects = TRY(as_if_applied(options, now_there, common));
   const cli::AskNode ask = asker(cluster, objects);
+  const std::string& ns = options.ns.empty() ? cluster.ns() : options.ns;
   switch (subject.kind) {
     case cli::Subject::Kind::services:
-      return explain_list(options, options.all_namespaces ? std::nullopt : std::optional(options.ns), cluster, objects,
-                          common);
+      return explain_list(options, options.all_namespaces ? std::nullopt : std::optional(ns), cluster, objects, common);
     case cli::Subject::Kind::service:
     case cli::Subject::Kind::vip:
-      return cli::explain_service(objects, subject, options.ns, follow, ask);
+      return cli::explain_service(objects, subject, ns, follow, ask);
     case cli::Subject::Kind::pod:
-      return cli::explain_pod(objects, TRY(cluster.find_pod(options.ns, subject.name)), options.ns, follow, ask);
+      return cli::explain_pod(objects, TRY(cluster.find_pod(ns, subject.name)), ns, follow, ask);
     case cli::Subject::Kind::name_space:
       return explain_list(options, subject.name, cluster, objects, common);
     case cli::Subject::Kind::node:
       return cli::explain_node(objects, subject.name, now(), ask);
+    case cli::Subject::Kind::rule:
+    case cli::Subject::Kind::config:
+    case cli::Subject::Kind::agent:
+      return cli::explain_object(objects, subject);
   }
   return base::fail(base::Fault::bug, "a subject without an explanation");
 }
@@ -127,12 +132,13 @@ Command explain_command(CLI::App& app, Common& common) {
   cli::PacketWords& packet = options->packet;
   auto* word = app.add_subcommand("explain",
                                   "Why a packet goes where it goes, why a Service, pod, name space or node is steered "
-                                  "or not, or what a code means");
+                                  "or not, why an object of ours is as it is, or what a code means");
   word->add_option("what", options->what,
                    "A finding's code, for example IPR0301; or svc/NAME, vip/ADDRESS, pod/NAME, ns/NAME, node/NAME; "
-                   "svc for a list of Services")
+                   "iprule/NAME, iprc/NAME, agent/NAME; svc for a list of Services")
       ->type_name(fmt::format("{}", fmt::join(cli::finding_codes(), "|")));
-  word->add_option("-n,--namespace", options->ns, "Name space of the Service or pod; default where none is given");
+  word->add_option("-n,--namespace", options->ns,
+                   "Name space of the Service or pod; the context's where none is given");
   word->add_flag("-A,--all-namespaces", options->all_namespaces, "Of a list: the Services of all name spaces");
   auto* manifests = add_filename_flag(*word, options->manifests, "As if these manifests were applied");
   word->add_option("--client", options->client, "Follow replies to this address through the kernels of the pods' nodes")

@@ -186,16 +186,18 @@ std::vector<std::string> kubectl_flags(const ClusterOptions& options) {
 base::Result<Cluster> Cluster::connect(const ClusterOptions& options) {
   kube::Config config;
   std::unique_ptr<KubectlProxy> proxy;
+  auto loaded = kube::load_config(options.kubeconfig, options.context, kube::Environment::of_process(),
+                                  {.cluster = options.cluster, .user = options.user});
   if (options.via == Via::kubectl) {
     proxy = TRY(KubectlProxy::start(kubectl_flags(options), options.timeout));
     config.server = proxy->server();
+    if (loaded) config.ns = loaded->ns;  // All that it says to us; kubectl may read more than we can.
   } else {
-    config = TRY(kube::load_config(options.kubeconfig, options.context, kube::Environment::of_process(),
-                                   {.cluster = options.cluster, .user = options.user}));
+    config = TRY(std::move(loaded));
     if (!options.as.empty()) config.impersonate = {.user = options.as, .uid = {}, .groups = options.as_groups};
   }
   auto client = TRY(kube::Client::connect(config, {.user_agent = "iprulectl/" + std::string(base::version())}));
-  return Cluster(std::move(proxy), std::move(client), options.timeout);
+  return Cluster(std::move(proxy), std::move(client), config.ns, options.timeout);
 }
 
 ClusterFacts Cluster::read_facts() {

@@ -46,6 +46,9 @@ class Cluster {
   // An error where there is nothing to ask with: no kubeconfig, or one that cannot be read.
   static base::Result<Cluster> connect(const ClusterOptions& options);
 
+  // Of the context; objects that are named without one are meant there.
+  const std::string& ns() const { return ns_; }
+
   ClusterFacts read_facts();
   ClusterObjects read_objects();
   ClusterSetup read_setup();
@@ -60,11 +63,13 @@ class Cluster {
   AskNode asker(const ClusterObjects& objects);
 
  private:
-  Cluster(std::unique_ptr<KubectlProxy> proxy, std::unique_ptr<kube::Client> client, std::chrono::seconds timeout)
-      : proxy_(std::move(proxy)), client_(std::move(client)), timeout_(timeout) {}
+  Cluster(std::unique_ptr<KubectlProxy> proxy, std::unique_ptr<kube::Client> client, std::string ns,
+          std::chrono::seconds timeout)
+      : proxy_(std::move(proxy)), client_(std::move(client)), ns_(std::move(ns)), timeout_(timeout) {}
 
   std::unique_ptr<KubectlProxy> proxy_;  // Where there is one; the client talks to it.
   std::unique_ptr<kube::Client> client_;
+  std::string ns_;
   std::chrono::seconds timeout_;
 };
 

@@ -94,6 +94,21 @@ bool differs(const Explanation& explanation) {
   return explanation.kernel && *explanation.kernel && !path::agree(explanation.walk.verdict, **explanation.kernel);
 }
 
+// Who asks from elsewhere knows VRFs by name, and verdicts have tables.
+void put_vrfs(json::Object& out, const state::NetState& observed) {
+  const auto is_vrf = [](const state::ObservedLink& seen) { return seen.link.kind == state::LinkKind::vrf; };
+  if (std::ranges::none_of(observed.observed_links, is_vrf)) return;
+  out.array("vrfs", [&](json::Array& list) {
+    for (const state::ObservedLink& seen : observed.observed_links) {
+      if (!is_vrf(seen)) continue;
+      list.object([&](json::Object& item) {
+        item.put("name", seen.link.name.text());
+        item.put("table", seen.link.table);
+      });
+    }
+  });
+}
+
 std::string json_of(const Explanation& explanation) {
   const auto put_verdict = [](json::Object& out, const path::Verdict& verdict) {
     out.put("text", verdict_text(verdict));
@@ -130,6 +145,7 @@ std::string json_of(const Explanation& explanation) {
     if (explanation.live) {
       out.object("live", [&](json::Object& live) { put_live(live, *explanation.live, explanation.walk.verdict); });
     }
+    put_vrfs(out, explanation.observed);
     out.array("doubts", [&](json::Array& doubts) {
       for (const std::string& doubt : explanation.walk.doubts) doubts.put(doubt);
     });
@@ -259,7 +275,9 @@ Answer show(const Explanation& explanation) {
   if (explanation.live) {
     show_live(page, *explanation.live, explanation.walk.verdict);
     if (explanation.live->seen.packets.empty()) answer.code = ExitCode::waited_in_vain;
-    if (strays(*explanation.live, explanation.walk.verdict) > 0) answer.code = ExitCode::attention;
+    // What could not be asked, or did not come, beats what is known to be wrong.
+    if (strays(*explanation.live, explanation.walk.verdict) > 0)
+      answer.code = std::max(answer.code, ExitCode::attention);
   }
   answer.json = json_of(explanation);
   return answer;

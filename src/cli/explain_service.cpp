@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -44,11 +45,14 @@ base::Result<const api::Service*> find_by_name(const ClusterObjects& objects, co
                   nearest.empty() ? "; -n names another" : fmt::format("; did you mean \"{}\"?", nearest)));
 }
 
-void show(Page& page, const Steering& steering) {
+void show(Page& page, const Steering& steering, const Steerings& known) {
   const intent::Tuple& tuple = steering.desired->tuple;
   page.line("IPRule/{}  has {}: source {} {}, {}, priority {}", steering.rule->meta.name,
             list_text(steering.desired->vips), api::text(tuple.mode), tuple.source.text(),
             tuple.vrf.empty() ? fmt::format("table {}", tuple.table) : "vrf " + tuple.vrf, tuple.priority);
+  for (const net::Address& vip : steering.desired->vips) {
+    if (const std::string match = known.match_text(*steering.rule, vip); !match.empty()) page.line("  {}", match);
+  }
   if (steering.supposed) {
     page.line("  would be published for the nodes that it selects");
   } else if (steering.published == nullptr) {
@@ -70,14 +74,43 @@ void show(Page& page, const Steering& steering) {
       .end_line();
 }
 
-void put_sum(Page& page, Steered steered, const FollowedReplies& followed, bool supposed) {
+// What keeps replies from being steered, where it has a page.
+std::string code_in(const std::vector<Steering>& steerings) {
+  for (const Steering& steering : steerings) {
+    if (steering.effective == nullptr || steering.supposed) continue;
+    if (const std::string_view code = code_of(*steering.effective); !code.empty()) return std::string(code);
+  }
+  return "";
+}
+
+// The next command to type: where a reason is known, what it means; else whoever knows more.
+std::string next_step(const std::vector<Steering>& steerings, const std::string& code) {
+  if (!code.empty()) return "iprulectl explain " + code;
+  const auto waits = [](const Steering& one) { return one.published == nullptr && !one.supposed; };
+  return std::ranges::any_of(steerings, waits) ? "iprulectl status" : "iprulectl diff";
+}
+
+std::size_t pods_of(const ClusterObjects& objects, const api::Service& service) {
+  std::set<net::Address> out;
+  for (const api::EndpointSlice& slice : objects.wanted.slices) {
+    if (slice.service != service.meta.name || slice.meta.ns != service.meta.ns) continue;
+    for (const auto& endpoint : slice.ready) out.insert(endpoint.address);
+  }
+  return out.size();
+}
+
+void put_sum(Page& page, const std::vector<Steering>& steerings, const FollowedReplies& followed, bool supposed) {
+  const Steered steered = sum_of(steerings);
+  const std::string code = code_in(steerings);
+  const std::string reason = code.empty() ? "" : "  " + code;
   if (steered == Steered::by_nothing) {
     page.line("Verdict  nothing steers it: no IPRule has a prefix with one of its addresses");
   } else if (!followed.right) {
     page.put("Verdict  ")
         .put("WRONG UPLINK", Tone::bad)
-        .put(supposed ? ", once it is applied" : ", by a kernel's own word")
+        .put((supposed ? ", once it is applied" : ", by a kernel's own word") + reason)
         .end_line();
+    page.line("Next     {}", code.empty() ? "iprulectl doctor --node NODE" : "iprulectl explain " + code);
   } else if (steered == Steered::as_wanted) {
     const bool asked = !followed.json.empty() && followed.json != "[]";
     page.put("Verdict  ")
@@ -87,7 +120,8 @@ void put_sum(Page& page, Steered steered, const FollowedReplies& followed, bool 
                       : ", as far as reports tell")
         .end_line();
   } else {
-    page.put("Verdict  ").put("NOT STEERED AS WANTED", Tone::bad).put("  Next: iprulectl doctor").end_line();
+    page.put("Verdict  ").put("NOT STEERED AS WANTED", Tone::bad).put(reason).end_line();
+    page.line("Next     {}", next_step(steerings, code));
   }
 }
 
@@ -96,6 +130,7 @@ void put(json::Object& out, const Steering& steering) {
   out.put("sourceMode", api::text(steering.desired->tuple.mode));
   out.put("source", steering.desired->tuple.source.text());
   out.put("table", steering.desired->tuple.table);
+  out.put_unless_empty("vrf", steering.desired->tuple.vrf);
   out.put("priority", steering.desired->tuple.priority);
   if (steering.published != nullptr) out.put("config", steering.published->meta.name);
   out.put("appliedNodes", steering.reported);
@@ -107,17 +142,17 @@ Answer explain(const ClusterObjects& objects, const Steerings& all, const api::S
                const FollowReplies& follow, const AskNode& ask) {
   const auto steerings = all.of(service);
   Answer answer;
-  answer.page.line("Service {}/{}  load balancer {}, ClusterIP {}", service.meta.ns, service.meta.name,
-                   list_text(service.vips), list_text(service.cluster_ips));
+  const std::size_t pods = pods_of(objects, service);
+  answer.page.line("Service {}/{}  load balancer {}, ClusterIP {}, {} pod{}", service.meta.ns, service.meta.name,
+                   list_text(service.vips), list_text(service.cluster_ips), pods, pods == 1 ? "" : "s");
   const auto warnings = all.warnings(service);
   for (const std::string& warning : warnings) answer.page.put("  ").put(warning, Tone::warning).end_line();
-  for (const Steering& steering : steerings) show(answer.page, steering);
+  for (const Steering& steering : steerings) show(answer.page, steering, all);
   FollowedReplies followed;
   if (follow.client) followed = follow_replies(objects, service, steerings, follow, ask);
   answer.page.append(followed.page);
-  const Steered steered = sum_of(steerings);
-  put_sum(answer.page, steered, followed, objects.supposed);
-  const bool well = steered == Steered::as_wanted && followed.right;
+  put_sum(answer.page, steerings, followed, objects.supposed);
+  const bool well = sum_of(steerings) == Steered::as_wanted && followed.right;
   if (!well) answer.code = ExitCode::attention;
   add_gaps(answer, followed.gaps);
   answer.json = json::object([&](json::Object& out) {
@@ -125,6 +160,8 @@ Answer explain(const ClusterObjects& objects, const Steerings& all, const api::S
     out.put("kind", "ServiceExplanation");
     out.put("service", fmt::format("{}/{}", service.meta.ns, service.meta.name));
     out.put("steeredAsWanted", well);
+    if (!well) out.put_unless_empty("code", code_in(steerings));
+    out.put("pods", pods);
     out.put_unless_empty("supposed", objects.supposed);
     out.array("steerings", [&](json::Array& list) {
       for (const Steering& steering : steerings) list.object([&](json::Object& item) { put(item, steering); });
@@ -154,7 +191,7 @@ std::vector<const api::Service*> services_of(const ClusterObjects& objects, cons
 
 std::optional<Subject> parse_subject(std::string_view what) {
   using enum Subject::Kind;
-  constexpr std::array<std::pair<std::string_view, Subject::Kind>, 12> kWords = {{{"svc", service},
+  constexpr std::array<std::pair<std::string_view, Subject::Kind>, 23> kWords = {{{"svc", service},
                                                                                   {"service", service},
                                                                                   {"services", service},
                                                                                   {"vip", vip},
@@ -165,7 +202,18 @@ std::optional<Subject> parse_subject(std::string_view what) {
                                                                                   {"namespace", name_space},
                                                                                   {"no", node},
                                                                                   {"node", node},
-                                                                                  {"nodes", node}}};
+                                                                                  {"nodes", node},
+                                                                                  {"ipr", rule},
+                                                                                  {"iprule", rule},
+                                                                                  {"iprules", rule},
+                                                                                  {"iprc", config},
+                                                                                  {"ipruleconfig", config},
+                                                                                  {"ipruleconfigs", config},
+                                                                                  {"ipra", agent},
+                                                                                  {"agent", agent},
+                                                                                  {"agents", agent},
+                                                                                  {"iprns", node},
+                                                                                  {"nodestate", node}}};
   const auto slash = what.find('/');
   if (slash + 1 == what.size()) return std::nullopt;
   for (const auto& [word, kind] : kWords) {

@@ -13,10 +13,10 @@
 
 namespace cli {
 
-// What is to be explained of a cluster: "svc/NAME", "vip/ADDRESS", "pod/NAME", "ns/NAME", "node/NAME", or "svc" for a
-// list of them.
+// What is to be explained of a cluster: "svc/NAME", "vip/ADDRESS", "pod/NAME", "ns/NAME", "node/NAME", one of our own
+// objects, or "svc" for a list of Services.
 struct Subject {
-  enum class Kind { service, services, vip, pod, name_space, node };
+  enum class Kind { service, services, vip, pod, name_space, node, rule, config, agent };
   Kind kind = Kind::service;
   std::string name;
 

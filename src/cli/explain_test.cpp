@@ -65,6 +65,19 @@ TEST_F(ExplainTest, an_empty_table_of_ours_is_a_finding) {
   EXPECT_THAT(text(), HasSubstr("table 100 is empty  IPR0311"));
 }
 
+TEST_F(ExplainTest, what_could_not_be_asked_beats_packets_that_went_astray) {
+  explanation_.kernel = base::fail(base::Fault::kernel, "EOPNOTSUPP");
+  explanation_.live.emplace().seen.packets = {{.fate = kernel::nft::TracedPacket::Fate::dropped}};
+  EXPECT_THAT(text(), HasSubstr("1 of 1 went otherwise than the verdict says"));
+  EXPECT_EQ(show(explanation_).code, ExitCode::could_not_ask);
+}
+
+TEST_F(ExplainTest, vrfs_are_told_with_their_tables_to_who_asks_from_elsewhere) {
+  state::ObservedLink& blue = explanation_.observed.observed_links.emplace_back();
+  blue.link = {.name = net::InterfaceName::parse("blue").value(), .kind = state::LinkKind::vrf, .table = 10};
+  EXPECT_THAT(show(explanation_).json, HasSubstr(R"("vrfs":[{"name":"blue","table":10}])"));
+}
+
 TEST(PacketWords, what_cannot_be_read_is_named_by_its_flag) {
   const auto refused = [](const PacketWords& words) {
     const auto packet = parse_packet(words);

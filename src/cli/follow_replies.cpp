@@ -6,27 +6,36 @@
 
 #include <fmt/format.h>
 
+#include "cli/assignment.h"
 #include "json/reader.h"
 #include "json/writer.h"
+#include "state/rule.h"
 
 namespace cli {
 namespace {
 
 constexpr std::size_t kNodesAsked = 5;
 
+// Where a reply should leave; nobody steers it where there is no steering.
 struct Reply {
   net::Address pod;
   std::string node;
   net::Address vip;
-  std::uint32_t table = 0;  // By which it should leave; 0: nobody steers it.
+  const Steering* steering = nullptr;
+  bool inside = false;  // Its client is in the cluster: by Reply, such are never steered.
 };
 
-std::uint32_t wanted_table(const std::vector<Steering>& steerings, const net::Address& vip) {
+const Steering* steering_of(const std::vector<Steering>& steerings, const net::Address& vip) {
   for (const Steering& steering : steerings) {
     const auto& vips = steering.desired->vips;
-    if (std::ranges::find(vips, vip) != vips.end()) return steering.desired->tuple.table;
+    if (std::ranges::find(vips, vip) != vips.end()) return &steering;
   }
-  return 0;
+  return nullptr;
+}
+
+bool is_inside(const ClusterObjects& objects, const std::string& node, const net::Address& client) {
+  const auto prefixes = settings_on(objects, node).cluster_prefixes;
+  return std::ranges::any_of(prefixes, [&](const net::Prefix& prefix) { return prefix.contains(client); });
 }
 
 bool among(const auto& values, const auto& value) {
@@ -48,27 +57,75 @@ std::vector<Reply> replies_of(const ClusterObjects& objects, const api::Service&
   for (const auto& [node, pod] : pods) {
     for (const net::Address& vip : service.vips) {
       if (vip.family() != follow.client->family()) continue;
-      out.push_back({.pod = pod, .node = node, .vip = vip, .table = wanted_table(steerings, vip)});
+      const Steering* steering = steering_of(steerings, vip);
+      const bool replies = steering != nullptr && steering->desired->tuple.mode == api::SourceMode::reply;
+      out.push_back({.pod = pod,
+                     .node = node,
+                     .vip = vip,
+                     .steering = steering,
+                     .inside = replies && is_inside(objects, node, *follow.client)});
     }
   }
   return out;
 }
 
-// The table by which a host's Explanation says that the packet leaves.
-base::Result<std::uint32_t> table_of(const Answer& explanation) {
+// What a host's Explanation says of the way of a packet.
+struct Way {
+  std::uint32_t table = 0;
+  std::uint32_t vrf_table = 0;   // Of the VRF that is wanted; 0: there is none.
+  bool by_better_route = false;  // `main` has more than a default route for it, which a rule of ours lets decide.
+};
+
+base::Result<Way> way_in(const Answer& explanation, const std::string& vrf) {
   json::Reader reader;
   const auto root = TRY(reader.parse(explanation.json));
-  return root["verdict"]["table"].integer_or<std::uint32_t>(0);
+  Way out;
+  out.table = TRY(root["verdict"]["table"].integer_or<std::uint32_t>(0));
+  const auto vrfs = TRY(root["vrfs"].items_or_none());
+  for (const json::Value& one : vrfs) {
+    if (TRY(one["name"].string()) == vrf) out.vrf_table = TRY(one["table"].integer<std::uint32_t>());
+  }
+  const auto steps = TRY(root["steps"].items_or_none());
+  if (steps.empty()) return out;
+  const auto decided = TRY(steps.back()["rule"].string_or(""));
+  out.by_better_route = out.table == state::kTableMain && decided.contains("suppress_prefixlength 0");
+  return out;
 }
 
-void put_verdict(Page& page, const Reply& reply, bool right) {
-  if (reply.table == 0) {
-    page.line("Reply    nothing steers it");
-  } else if (right) {
-    page.put("Reply    ").put("RIGHT UPLINK", Tone::good).put(fmt::format(": table {}", reply.table)).end_line();
-  } else {
-    page.put("Reply    ").put("WRONG UPLINK", Tone::bad).put(fmt::format(", wanted table {}", reply.table)).end_line();
+enum class Judgement { not_steered, right, better_route, inside, wrong };
+
+Judgement judge(const Reply& reply, const Way& way) {
+  if (reply.steering == nullptr) return Judgement::not_steered;
+  const intent::Tuple& tuple = reply.steering->desired->tuple;
+  if (way.table != 0 && way.table == (tuple.vrf.empty() ? tuple.table : way.vrf_table)) return Judgement::right;
+  if (tuple.prefer_main && way.by_better_route) return Judgement::better_route;
+  return reply.inside && way.table == state::kTableMain ? Judgement::inside : Judgement::wrong;
+}
+
+std::string target_text(const intent::Tuple& tuple) {
+  return tuple.vrf.empty() ? fmt::format("table {}", tuple.table) : "VRF " + tuple.vrf;
+}
+
+void put_judgement(Page& page, const Reply& reply, Judgement judgement) {
+  page.put("Reply    ");
+  switch (judgement) {
+    case Judgement::not_steered:
+      page.put("nothing steers it");
+      break;
+    case Judgement::right:
+      page.put("RIGHT UPLINK", Tone::good).put(": " + target_text(reply.steering->desired->tuple));
+      break;
+    case Judgement::better_route:
+      page.put("RIGHT", Tone::good).put(": main has a route of its own to the client, which comes first (preferMain)");
+      break;
+    case Judgement::inside:
+      page.put("RIGHT", Tone::good).put(": the client is inside the cluster, and replies to it are not steered");
+      break;
+    case Judgement::wrong:
+      page.put("WRONG UPLINK", Tone::bad).put(", wanted " + target_text(reply.steering->desired->tuple));
+      break;
   }
+  page.end_line();
 }
 
 // Asks the pod's node; what it said goes into `out` and `documents`.
@@ -77,22 +134,25 @@ void follow_one(const Reply& reply, const net::Address& client, const AskNode& a
   const auto answer =
       ask(reply.node, {.about = Question::About::explain,
                        .packet = {.from = reply.pod.text(), .to = client.text(), .reply_of = reply.vip.text()}});
-  const auto table = answer ? table_of(*answer) : base::Result<std::uint32_t>(std::unexpected(answer.error()));
-  if (!table) {
-    out.gaps.push_back(fmt::format("the kernel of {}: {}", reply.node, table.error().message()));
+  const std::string vrf = reply.steering != nullptr ? reply.steering->desired->tuple.vrf : "";
+  const auto way = answer ? way_in(*answer, vrf) : base::Result<Way>(std::unexpected(answer.error()));
+  if (!way) {
+    out.gaps.push_back(fmt::format("the kernel of {}: {}", reply.node, way.error().message()));
     return;
   }
-  const bool right = reply.table == 0 || *table == reply.table;
+  const Judgement judgement = judge(reply, *way);
+  const bool right = judgement != Judgement::wrong;
   out.right = out.right && right;
   out.page.line("Reply of pod {} on {} to {}, of a connection to {}", reply.pod.text(), reply.node, client.text(),
                 reply.vip.text());
   out.page.append(answer->page);
-  put_verdict(out.page, reply, right);
+  put_judgement(out.page, reply, judgement);
   documents.object([&](json::Object& item) {
     item.put("node", reply.node);
     item.put("pod", reply.pod.text());
     item.put("vip", reply.vip.text());
-    item.put("wantedTable", reply.table);
+    item.put("wantedTable", reply.steering != nullptr ? reply.steering->desired->tuple.table : 0U);
+    item.put_unless_empty("wantedVRF", vrf);
     item.put("right", right);
     item.put_json("explanation", answer->json);
   });

@@ -1,6 +1,11 @@
 #include "cli/steering.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "api/published_config.h"
 #include "intent/cluster/changes.h"
@@ -36,6 +41,22 @@ bool holds(const api::NodeState& report, const api::IPRuleConfig& config) {
   });
 }
 
+bool is_selected(const ClusterObjects& objects, const meta::Labels& selector, const std::string& node) {
+  if (selector.empty()) return true;
+  const auto named = [&](const api::Node& one) { return one.meta.name == node; };
+  const auto found = std::ranges::find_if(objects.wanted.nodes, named);
+  return found != objects.wanted.nodes.end() && selector.matches(found->meta.labels);
+}
+
+// The longest that has the address; nothing where none has.
+std::optional<net::Prefix> match_in(const intent::RuleOutcome& outcome, const net::Address& vip) {
+  std::optional<net::Prefix> best;
+  for (const net::Prefix& prefix : outcome.acceptance.prefixes) {
+    if (prefix.contains(vip) && (!best || prefix.length() > best->length())) best = prefix;
+  }
+  return best;
+}
+
 }  // namespace
 
 bool Steering::is_well() const {
@@ -62,9 +83,11 @@ std::vector<Steering> Steerings::of(const api::Service& service) const {
                       .effective = meta::find(rule->status.conditions, "Effective"),
                       .supposed = objects_.supposed && !present};
     if (present) {
-      steering.nodes = objects_.reports.size();
-      steering.reported = static_cast<std::size_t>(std::ranges::count_if(
-          objects_.reports, [&](const api::NodeState& report) { return holds(report, *published_[i]); }));
+      for (const api::NodeState& report : objects_.reports) {
+        if (!is_selected(objects_, config.tuple.node_selector, report.meta.name)) continue;
+        ++steering.nodes;
+        if (holds(report, *published_[i])) ++steering.reported;
+      }
     }
     out.push_back(steering);
   }
@@ -77,6 +100,31 @@ std::vector<std::string> Steerings::warnings(const api::Service& service) const 
     if (finding.service == &service) out.push_back(finding.message);
   }
   return out;
+}
+
+std::string Steerings::match_text(const api::IPRule& rule, const net::Address& vip) const {
+  std::string own;
+  std::string others;
+  for (const intent::RuleOutcome& outcome : desired_.rules) {
+    const auto prefix = match_in(outcome, vip);
+    if (!prefix) continue;
+    if (outcome.rule == &rule) {
+      own = prefix->text();
+    } else {
+      others += fmt::format("{}{} of IPRule/{}", others.empty() ? "" : ", ", prefix->text(), outcome.rule->meta.name);
+    }
+  }
+  return own.empty() || others.empty() ? "" : fmt::format("{} is the longest match, over {}", own, others);
+}
+
+std::string_view code_of(const meta::Condition& effective) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kCodes = {{{"SourceNeverSeen", "IPR0301"},
+                                                                                    {"StrictReversePath", "IPR0310"},
+                                                                                    {"RoutesMissing", "IPR0311"},
+                                                                                    {"PriorityAfterMain", "IPR0404"}}};
+  const auto* const found =
+      std::ranges::find(kCodes, effective.reason, &std::pair<std::string_view, std::string_view>::first);
+  return found != kCodes.end() && effective.status == meta::Truth::no ? found->second : "";
 }
 
 Steered sum_of(const std::vector<Steering>& steerings) {
