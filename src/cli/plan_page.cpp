@@ -1,41 +1,17 @@
 #include "cli/plan_page.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "api/kinds.h"
+#include "cli/plan_line.h"
 #include "cli/protected_paths.h"
 #include "json/reader.h"
 
 namespace cli {
 namespace {
-
-struct Line {
-  char sign = '~';
-  std::string text;
-};
-
-// An operation's text begins with what is done; of a change to the nft table each line does.
-std::vector<Line> lines_of(const plan::Op& op) {
-  constexpr std::array<std::pair<std::string_view, char>, 6> kSigns = {
-      {{"add ", '+'}, {"create ", '+'}, {"put ", '+'}, {"remove ", '-'}, {"delete ", '-'}, {"set ", '~'}}};
-  std::vector<Line> out;
-  const std::string whole = plan::text(op);
-  std::string_view rest = whole;
-  while (!rest.empty()) {
-    const std::string_view text = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(rest.size(), text.size() + 1));
-    Line line{.sign = '~', .text = std::string(text)};
-    for (const auto& [verb, sign] : kSigns) {
-      if (text.starts_with(verb)) line = {.sign = sign, .text = std::string(text.substr(verb.size()))};
-    }
-    out.push_back(std::move(line));
-  }
-  return out;
-}
 
 Tone tone_of(char sign) {
   return sign == '+' ? Tone::good : sign == '-' ? Tone::bad : Tone::warning;
@@ -68,9 +44,9 @@ std::vector<Finding> warnings_of(const plan::Plan& plan, const PlanStory& story)
   return out;
 }
 
-PlanSum sum_of(const std::vector<Line>& lines, const std::vector<Finding>& warnings) {
+PlanSum sum_of(const std::vector<PlanLine>& lines, const std::vector<Finding>& warnings) {
   PlanSum out;
-  for (const Line& line : lines) ++(line.sign == '+' ? out.added : line.sign == '-' ? out.removed : out.changed);
+  for (const PlanLine& line : lines) ++(line.sign == '+' ? out.added : line.sign == '-' ? out.removed : out.changed);
   out.warnings = static_cast<std::size_t>(
       std::ranges::count_if(warnings, [](const Finding& one) { return one.severity >= Severity::warning; }));
   return out;
@@ -81,19 +57,14 @@ bool spares_nodes(const plan::Plan& plan, const PlanStory& story) {
   return story.own && !plan.empty() && lines_about_node(plan, *story.own).empty();
 }
 
-std::string document(const PlanStory& story, const std::vector<Line>& lines, const std::vector<Finding>& warnings,
+std::string document(const PlanStory& story, const std::vector<PlanLine>& lines, const std::vector<Finding>& warnings,
                      bool spared) {
   const PlanSum sum = sum_of(lines, warnings);
   return json::object([&](json::Object& out) {
     out.put("apiVersion", api::kApiVersion);
     out.put("kind", story.kind);
     out.array("operations", [&](json::Array& list) {
-      for (const Line& line : lines) {
-        list.object([&](json::Object& item) {
-          item.put("do", line.sign == '+' ? "add" : line.sign == '-' ? "delete" : "change");
-          item.put("what", line.text);
-        });
-      }
+      for (const PlanLine& line : lines) list.object([&](json::Object& item) { put(item, line); });
     });
     out.put_unless_empty("notSeenWhole", story.doubt);
     out.array("warnings", [&](json::Array& list) {
@@ -153,12 +124,9 @@ void put(json::Object& out, const Finding& finding) {
 
 Answer show_plan(const plan::Plan& plan, const PlanStory& story) {
   Answer answer;
-  std::vector<Line> lines;
-  for (const plan::Op& op : plan.ops) {
-    for (Line& line : lines_of(op)) lines.push_back(std::move(line));
-  }
+  const auto lines = lines_of(plan);
   if (!story.title.empty()) answer.page.line("{}", story.title);
-  for (const Line& line : lines) {
+  for (const PlanLine& line : lines) {
     answer.page.put("  ").put(std::string(1, line.sign), tone_of(line.sign)).put(" " + line.text).end_line();
   }
   const auto warnings = warnings_of(plan, story);

@@ -25,8 +25,38 @@ TEST(PlanPage, shows_lines_in_order_of_execution_then_what_stands_in_the_way_the
             "  ! iprc-1: VRFNotFound\n"
             "Plan: 1 to add, 0 to change, 1 to delete; 2 warnings\n");
   EXPECT_EQ(answer.code, ExitCode::attention);
-  EXPECT_NE(answer.json.find(R"({"do":"add","what":"IPv4 rule 1000: from 10.96.23.17 lookup 100 proto 183"})"),
-            std::string::npos);
+  EXPECT_NE(
+      answer.json.find(R"({"do":"add","what":"IPv4 rule 1000: from 10.96.23.17 lookup 100 proto 183","class":"rule")"),
+      std::string::npos);
+}
+
+TEST(PlanPage, findings_stand_with_the_warnings_and_what_is_wrong_asks_for_attention) {
+  const Answer answer = show_plan(
+      {}, {.title = {},
+           .skipped = {},
+           .doubt = {},
+           .findings = {{.severity = Severity::error, .code = "IPR0201", .object = "IPRule/c", .message = "no prefix"},
+                        {.severity = Severity::info, .code = "IPR0402", .object = "IPRule/d", .message = "nothing"}},
+           .unknown = {"table 7: nobody has looked"}});
+  EXPECT_EQ(answer.page.render({}),
+            "  ! IPRule/c: no prefix  IPR0201\n"
+            "  i IPRule/d: nothing  IPR0402\n"
+            "  ? table 7: nobody has looked\n"
+            "Plan: 0 to add, 0 to change, 0 to delete; 1 warning\n");
+  EXPECT_EQ(answer.code, ExitCode::attention);
+  EXPECT_EQ(sum_in(answer.json).value(), (PlanSum{.warnings = 1}));
+  EXPECT_FALSE(sum_in("{}")) << "what has no sum is no plan";
+}
+
+TEST(PlanPage, it_is_said_of_a_plan_that_it_spares_what_nodes_send_only_where_that_was_checked) {
+  const auto plan = plan::diff(state::Verified(), {.rules = {rule("1000: from 10.96.23.17 lookup 100 proto 183")}}, {});
+  const auto told = [&](std::set<net::Address> own) {
+    return show_plan(plan, {.title = {}, .skipped = {}, .doubt = {}, .own = std::move(own)}).page.render({});
+  };
+  EXPECT_NE(told({net::Address::parse("10.0.0.11").value()}).find("  protected  API server"), std::string::npos);
+  const std::string met = told({net::Address::parse("10.96.23.17").value()});
+  EXPECT_EQ(met.find("protected"), std::string::npos) << met;
+  EXPECT_NE(met.find("IPR0501"), std::string::npos) << met;
 }
 
 TEST(PlanPage, nothing_to_do_is_fine) {

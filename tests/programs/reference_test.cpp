@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -37,6 +38,31 @@ TEST(Reference, every_metric) {
   const auto page = reference::metrics_page(kSource / "src");
   expect_page("metrics.md", page);
   EXPECT_THAT(page.value_or(""), testing::HasSubstr("| `iprule_desired_configs` | gauge | "));
+}
+
+// The words in quotes that begin with a capital, behind `put("kind", `.
+std::set<std::string> kinds_written(const std::string& source) {
+  std::set<std::string> out;
+  for (auto at = source.find("put(\"kind\", "); at != std::string::npos; at = source.find("put(\"kind\", ", at + 1)) {
+    const std::string line = source.substr(at + 12, source.find('\n', at) - at - 12);
+    for (auto open = line.find('"'); open != std::string::npos; open = line.find('"', open + 1)) {
+      const auto close = line.find('"', open + 1);
+      if (close == std::string::npos) break;
+      out.insert(line.substr(open + 1, close - open - 1));
+      open = close;
+    }
+  }
+  return out;
+}
+
+TEST(Reference, every_kind_of_document) {
+  const std::string page = base::read_file(kSource / "docs/reference/json.md").value_or("");
+  std::set<std::string> kinds = {"Plan", "Diff", "StandaloneStatus"};  // Those that are no literal where they are put.
+  for (const auto& file : std::filesystem::directory_iterator(kSource / "src/cli")) {
+    if (file.path().extension() == ".cpp") kinds.merge(kinds_written(base::read_file(file.path()).value_or("")));
+  }
+  EXPECT_GT(kinds.size(), 20U);
+  for (const std::string& kind : kinds) EXPECT_THAT(page, testing::HasSubstr("`" + kind + "`"));
 }
 
 }  // namespace
