@@ -19,7 +19,7 @@ TEST(FindingPage, every_code_of_the_data_plane_has_one) {
   }
 }
 
-TEST(FindingPage, every_page_says_meaning_example_and_cure) {
+TEST(FindingPage, every_page_says_meaning_example_cure_and_how_to_silence) {
   for (const std::string& code : finding_codes()) {
     const auto answer = explain_code(code);
     ASSERT_TRUE(answer);
@@ -27,6 +27,7 @@ TEST(FindingPage, every_page_says_meaning_example_and_cure) {
     EXPECT_THAT(text, testing::StartsWith("# " + code + ": "));
     EXPECT_THAT(text, HasSubstr("Example:\n"));
     EXPECT_THAT(text, HasSubstr("Cure:\n"));
+    EXPECT_THAT(text, HasSubstr("Silence:\n"));
   }
 }
 

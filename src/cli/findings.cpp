@@ -123,6 +123,7 @@ class Analysis {
   // It is the winner that somebody has to look at: the other one has lost what its prefix says.
   void judge_shadowings(const intent::RuleOutcome& outcome) {
     for (const intent::Shadowing& one : outcome.shadowings) {
+      if (codes_in(one.winner->meta.annotations.get(kIgnore)).contains("IPR0102")) continue;
       say({.severity = Severity::warning,
            .code = "IPR0102",
            .object = object_name(*one.winner),

@@ -81,6 +81,12 @@ base::Result<ImportAnswer> import_file(const std::string& rules, std::string_vie
   out.sum.page.line("{} rules: {} taken, {} are the kernel's or ours, {} cannot be expressed",
                     dumped.rules.size() + dumped.unread.size(), imported.taken, imported.left, imported.refused.size());
   for (const std::string& refused : imported.refused) out.sum.page.put("  ").put(refused, Tone::warning).end_line();
+  if (imported.taken > 0) {
+    out.sum.page.line(
+        "An IPRule steers LoadBalancer Services alone: an address that no Service has is not steered. Keep the old "
+        "rules "
+        "until `iprulectl plan -f` shows the same ones.");
+  }
   if (!imported.refused.empty()) out.sum.code = ExitCode::attention;
   return out;
 }

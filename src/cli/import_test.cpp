@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/file.h"
+
 namespace cli {
 namespace {
 
@@ -52,6 +54,17 @@ TEST(Import, sources_of_one_table_and_priority_become_one_iprule) {
             "  source:\n"
             "    modes:\n"
             "    - LoadBalancerIP\n");
+}
+
+// An IPRule follows Services: whoever takes the old rules away first loses what they steered.
+TEST(Import, it_is_said_that_addresses_without_a_service_are_not_steered) {
+  const std::string file = testing::TempDir() + "iprule-import-rules.json";
+  ASSERT_TRUE(base::write_file(file, R"([{"priority":1000,"src":"192.0.2.7","table":"100"}])"));
+  const auto taken = import_file(file, "uplink-b");
+  ASSERT_TRUE(taken) << taken.error().message();
+  EXPECT_NE(taken->sum.page.render({}).find("an address that no Service has is not steered"), std::string::npos);
+  ASSERT_TRUE(base::write_file(file, "[]"));
+  EXPECT_EQ(import_file(file, "uplink-b")->sum.page.render({}).find("Service"), std::string::npos);
 }
 
 }  // namespace
