@@ -38,7 +38,8 @@ TEST_F(HostCommands, plan_shows_the_kernels_lines_and_diff_is_empty_once_they_ar
   EXPECT_EQ(plan.output,
             "router, as its kernel is now\n"
             "  + IPv4 rule 1000: from 10.96.23.17 lookup 100 proto 183\n"
-            "Plan: 1 to add, 0 to change, 0 to delete\n");
+            "  ! table 100 has no IPv4 route: lookups fall through to main  IPR0311\n"
+            "Plan: 1 to add, 0 to change, 0 to delete; 1 warning\n");
   EXPECT_THAT(run({"ip", "rule"}).output, Not(HasSubstr("proto 183"))) << "nothing was written";
 
   ASSERT_TRUE(agent({"--once"}).exit.ok());
@@ -48,6 +49,16 @@ TEST_F(HostCommands, plan_shows_the_kernels_lines_and_diff_is_empty_once_they_ar
 
   ASSERT_TRUE(run({"ip", "rule", "del", "priority", "1000"}).exit.ok());
   EXPECT_EQ(ask({"diff", "--standalone", folder()}).exit.code, 1) << "somebody removed it";
+}
+
+TEST_F(HostCommands, manifests_of_several_files_are_one_and_other_kinds_are_read_past) {
+  write("deployment.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: frontend}\n");
+  const auto plan = ask({"plan", "--standalone", "-f", folder() + "/rule.yaml", "-f", folder() + "/service.yaml", "-f",
+                         folder() + "/deployment.yaml", "--node", "router"});
+  EXPECT_EQ(plan.exit.code, 1) << plan.errors;
+  EXPECT_THAT(plan.output, HasSubstr("+ IPv4 rule 1000: from 10.96.23.17 lookup 100 proto 183\n"));
+  EXPECT_EQ(plan.errors, "iprulectl: 1 object of other kinds not read\n");
+  EXPECT_EQ(ask({"analyze", "-f", folder(), "-q"}).errors, "");
 }
 
 TEST_F(HostCommands, a_reply_is_planned_with_its_nft_table) {
@@ -253,9 +264,16 @@ TEST_F(HostCommands, the_agents_query_gives_the_answer_that_the_command_gives_th
       cli::encode({.about = cli::Question::About::diff, .wanted = cli::supposed_assignment(*manifests, "router")});
   const auto lacking = query(wanted);
   EXPECT_EQ(lacking.exit.code, 0) << lacking.errors;
-  EXPECT_THAT(lacking.output,
-              HasSubstr(R"({"do":"add","what":"IPv4 rule 1000: from 10.96.23.17 lookup 100 proto 183"})"));
+  EXPECT_THAT(
+      lacking.output,
+      HasSubstr(R"({"do":"add","what":"IPv4 rule 1000: from 10.96.23.17 lookup 100 proto 183","class":"rule")"));
   EXPECT_THAT(lacking.output, HasSubstr(R"("text":"router, its kernel asked now)"));
+  const auto plan = query(
+      cli::encode({.about = cli::Question::About::plan, .wanted = cli::supposed_assignment(*manifests, "router")}));
+  EXPECT_EQ(plan.exit.code, 0) << plan.errors;
+  EXPECT_THAT(plan.output, HasSubstr(R"("kind":"Plan","operations":[{"do":"add",)"));
+  EXPECT_THAT(plan.output, HasSubstr(R"({"code":"IPR0311","severity":"warning",)")) << "its table 100 was looked into";
+  EXPECT_THAT(plan.output, HasSubstr(R"("sum":{"add":1,"change":0,"delete":0,"warnings":1})"));
   EXPECT_THAT(rules(), Not(HasSubstr("proto 183"))) << "a question changes nothing";
   ASSERT_TRUE(agent({"--once"}).exit.ok());
   EXPECT_THAT(query(wanted).output, HasSubstr(R"("operations":[])"));
