@@ -5,6 +5,9 @@
 #include <cerrno>
 #include <iterator>
 #include <span>
+#include <string>
+
+#include <fmt/format.h>
 
 #include "kernel/rtnl/address.h"
 #include "kernel/rtnl/link.h"
@@ -113,26 +116,70 @@ OpResult judge(const plan::Op& op, base::Status status) {
   return {.effect = effect, .status = base::within(text(op), std::move(status))};
 }
 
-void apply_slice(Socket& socket, std::span<const plan::Op> ops, const Encode& encode, std::stop_token stop,
-                 std::vector<OpResult>& results) {
+// Whether others have to wait because of it. That something is there already (EEXIST) does not say whose it is, so what
+// stands on it waits for the read-back. A rule that was refused is its own affair, and its predecessor goes.
+bool is_undone(const plan::Op& op, Effect effect) {
+  if (std::holds_alternative<plan::AddRule>(op)) return effect == Effect::pending;
+  if (std::visit(IsRemoval(), op)) return effect == Effect::failed || effect == Effect::pending;
+  return effect != Effect::done;
+}
+
+// None of the operations stands on another of them.
+void apply_slice(Socket& socket, std::span<const plan::Op> ops, const Encode& encode, plan::Undone& undone,
+                 std::stop_token stop, std::vector<OpResult>& results) {
   std::vector<Message> messages;
   std::vector<std::size_t> sent;  // Which operation each message is for.
   const std::size_t first = results.size();
   results.resize(first + ops.size());
   messages.reserve(ops.size());
+  const auto settle = [&](std::size_t i, OpResult result) {
+    if (is_undone(ops[i], result.effect)) undone.note(ops[i]);
+    results[first + i] = std::move(result);
+  };
   for (std::size_t i = 0; i < ops.size(); ++i) {
+    if (const std::string cause = undone.obstacle_to(ops[i]); !cause.empty()) {
+      settle(i, waiting(ops[i], cause));
+      continue;
+    }
     auto message = std::visit(encode, ops[i]);
     if (message) {
       messages.push_back(*std::move(message));
       sent.push_back(i);
     } else {
-      results[first + i] = judge(ops[i], std::unexpected(std::move(message).error()));
+      settle(i, judge(ops[i], std::unexpected(std::move(message).error())));
     }
   }
   auto statuses = socket.transact_all(messages, stop);
-  for (std::size_t i = 0; i < sent.size(); ++i) {
-    results[first + sent[i]] = judge(ops[sent[i]], std::move(statuses[i]));
+  for (std::size_t i = 0; i < sent.size(); ++i) settle(sent[i], judge(ops[sent[i]], std::move(statuses[i])));
+}
+
+// Operations of one layer do not stand on each other, so they may be under way together.
+struct Layer {
+  int operator()(const plan::AddRule&) const { return kRules; }
+  int operator()(const plan::RemoveRule&) const { return kRules; }
+  int operator()(const plan::RemoveOpaqueRule&) const { return kRules; }
+  int operator()(const plan::Add<state::Nexthop>& op) const { return nexthop(op.object); }
+  int operator()(const plan::Replace<state::Nexthop>& op) const { return nexthop(op.to); }
+  int operator()(const plan::Remove<state::Nexthop>& op) const { return nexthop(op.object); }
+  int operator()(const plan::Add<state::InterfaceAddress>&) const { return kAddresses; }
+  int operator()(const plan::Remove<state::InterfaceAddress>&) const { return kAddresses; }
+  int operator()(const plan::Set&) const { return kLinks; }
+  int operator()(const plan::Remove<state::ObservedLink>&) const { return kLinks; }
+  int operator()(const plan::Add<state::Link>&) const { return kOneByOne; }
+  int operator()(const plan::ChangeNft&) const { return kOneByOne; }
+  template <typename Op>
+  int operator()(const Op&) const {
+    return kRoutes;
   }
+  static int nexthop(const state::Nexthop& nexthop) { return nexthop.group.empty() ? kNexthops : kGroups; }
+
+  enum { kOneByOne, kLinks, kAddresses, kNexthops, kGroups, kRoutes, kRules };
+};
+
+std::size_t length_of_layer(std::span<const plan::Op> ops) {
+  const int layer = std::visit(Layer(), ops.front());
+  const auto end = std::ranges::find_if(ops, [&](const plan::Op& op) { return std::visit(Layer(), op) != layer; });
+  return static_cast<std::size_t>(end - ops.begin());
 }
 
 bool is_rule(const plan::Op& op) {
@@ -182,7 +229,13 @@ std::size_t Outcome::count(Effect effect) const {
   return static_cast<std::size_t>(std::ranges::count(results, effect, &OpResult::effect));
 }
 
-Outcome apply(Socket& socket, std::span<const plan::Op> ops, const plan::Ownership& ownership, std::stop_token stop) {
+OpResult waiting(const plan::Op& op, std::string_view cause) {
+  return {.effect = Effect::pending,
+          .status = base::fail(base::Fault::unavailable, fmt::format("{}: waits for {}", plan::text(op), cause))};
+}
+
+Outcome apply(Socket& socket, std::span<const plan::Op> ops, const plan::Ownership& ownership, plan::Undone& undone,
+              std::stop_token stop) {
   Outcome out;
   out.results.reserve(ops.size());
   std::span<const plan::Op> rest = ops;
@@ -192,14 +245,15 @@ Outcome apply(Socket& socket, std::span<const plan::Op> ops, const plan::Ownersh
       rest = rest.subspan(1);
       continue;
     }
-    const auto end = std::ranges::find_if(
-        rest, [](const plan::Op& op) { return std::holds_alternative<plan::Add<state::Link>>(op); });
-    const auto slice = rest.first(std::min(static_cast<std::size_t>(end - rest.begin()), kSlice));
+    const auto slice = rest.first(std::min(length_of_layer(rest), kSlice));
     const auto links = links_for(socket, slice);
     if (links) {
-      apply_slice(socket, slice, {.ownership = ownership, .links = *links}, stop, out.results);
+      apply_slice(socket, slice, {.ownership = ownership, .links = *links}, undone, stop, out.results);
     } else {
-      for (const plan::Op& op : slice) out.results.push_back(judge(op, std::unexpected(links.error())));
+      for (const plan::Op& op : slice) {
+        out.results.push_back(judge(op, std::unexpected(links.error())));
+        if (is_undone(op, out.results.back().effect)) undone.note(op);
+      }
     }
     rest = rest.subspan(slice.size());
   }

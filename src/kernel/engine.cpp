@@ -9,11 +9,6 @@
 namespace kernel {
 namespace {
 
-OpResult waiting(const plan::Op& op) {
-  return {.effect = Effect::pending,
-          .status = base::fail(base::Fault::unavailable, plan::text(op) + ": waits for the nft table")};
-}
-
 // Mostly there is one round, and nothing to append to.
 template <typename Item>
 void append(std::vector<Item>& all, std::vector<Item> more) {
@@ -78,7 +73,8 @@ Outcome Engine::apply(const plan::Plan& todo, std::stop_token stop) {
   const auto is_change = [](const plan::Op& op) { return std::holds_alternative<plan::ChangeNft>(op); };
   const std::span<const plan::Op> ops = todo.ops;
   const auto before = ops.first(static_cast<std::size_t>(std::ranges::find_if(ops, is_change) - ops.begin()));
-  Outcome out = kernel::apply(socket_, before, ownership_, stop);
+  plan::Undone undone;
+  Outcome out = kernel::apply(socket_, before, ownership_, undone, stop);
   if (before.size() == ops.size()) return out;
 
   const state::NftChange& change = *std::get<plan::ChangeNft>(ops[before.size()]).change;
@@ -92,12 +88,15 @@ Outcome Engine::apply(const plan::Plan& todo, std::stop_token stop) {
   std::vector<std::size_t> places;
   for (const plan::Op& op : after) {
     const bool waits = !is_changed && plan::must_wait_for(op, change);
-    out.results.push_back(waits ? waiting(op) : OpResult());
-    if (waits) continue;
+    out.results.push_back(waits ? waiting(op, "the nft table") : OpResult());
+    if (waits) {
+      undone.note(op);
+      continue;
+    }
     places.push_back(out.results.size() - 1);
     free.push_back(op);
   }
-  Outcome rest = kernel::apply(socket_, is_changed ? after : std::span<const plan::Op>(free), ownership_, stop);
+  Outcome rest = kernel::apply(socket_, is_changed ? after : std::span<const plan::Op>(free), ownership_, undone, stop);
   for (std::size_t i = 0; i < places.size(); ++i) out.results[places[i]] = std::move(rest.results[i]);
   return out;
 }
@@ -119,7 +118,33 @@ base::Result<Engine::Report> Engine::converge(state::Observation before, const s
     report.left = plan::diff(report.after, desired, ownership_);
     if (stuck) break;  // Every operation was refused: the caller backs off.
   }
+  TRY(withdraw(report, desired, stop));
   return report;
+}
+
+// A link that went down took routes along without asking for the rules over them. Where they cannot be made again the
+// rules go, too, until they can. This is concluded only from a verified view that was read after the attempt.
+base::Status Engine::withdraw(Report& report, const state::NetState& desired, std::stop_token stop) {
+  const auto* const seen = std::get_if<state::Verified>(&report.after);
+  if (seen == nullptr || report.left.empty() || stop.stop_requested()) return {};
+  const auto lacking = plan::lacking_tables(*seen, desired, ownership_);
+  if (lacking.empty()) return {};
+  plan::Plan todo = plan::diff(report.after, plan::without_rules_over(lacking, desired), ownership_);
+  const auto is_over = [&](const plan::Op& op) {
+    const auto* const removed = std::get_if<plan::RemoveRule>(&op);
+    const auto ground = removed != nullptr ? plan::ground_of(removed->rule) : std::nullopt;
+    return ground && lacking.contains(*ground);
+  };
+  if (std::ranges::none_of(todo.ops, is_over)) return {};
+  // Another rule may have to be placed anew, because the removal would take it by mistake.
+  std::erase_if(todo.ops,
+                [&](const plan::Op& op) { return !is_over(op) && !std::holds_alternative<plan::AddRule>(op); });
+  Outcome outcome = apply(todo, stop);
+  append(report.done.ops, std::move(todo.ops));
+  append(report.outcome.results, std::move(outcome.results));
+  report.after = TRY(observe(stop, desired));
+  report.left = plan::diff(report.after, desired, ownership_);
+  return {};
 }
 
 }  // namespace kernel

@@ -42,7 +42,8 @@ class Engine {
 
   // `desired` tells in which tables routes of others matter.
   base::Result<state::Observation> observe(std::stop_token stop, const state::NetState& desired = {});
-  // In order. What a change of the nft table needs and did not get holds the change back; what relies on it waits.
+  // In order. What was not done holds back those that stand on it: a rule waits for the routes of its table, the nft
+  // table for the rules of its marks.
   Outcome apply(const plan::Plan& todo, std::stop_token stop);
 
   // The next look at our nft table asks the kernel for all of it: for a slow audit. Else it is asked only after
@@ -66,7 +67,8 @@ class Engine {
     bool settled() const { return state::is_verified(after) && left.empty(); }
   };
   // Observe, diff, apply, read back; nothing is written when nothing is to do. A bulk of adds may need a second round
-  // that removes copies somebody else made meanwhile, so up to `rounds` are made while operations succeed.
+  // that removes copies somebody else made meanwhile, so up to `rounds` are made while operations succeed. A rule over
+  // a table whose routes went and cannot be made again goes as well.
   base::Result<Report> converge(const state::NetState& desired, std::stop_token stop, int rounds = kRounds);
   // The same, from what observe() has just said.
   base::Result<Report> converge(state::Observation before, const state::NetState& desired, std::stop_token stop,
@@ -78,6 +80,7 @@ class Engine {
 
   state::Observation with_table(state::Observation seen);
   base::Result<state::ObservedNft> observe_table();
+  base::Status withdraw(Report& report, const state::NetState& desired, std::stop_token stop);
   base::Status change_table(const state::NftChange& change, std::span<const plan::Op> before, const Outcome& outcome);
 
   Socket socket_;

@@ -154,6 +154,44 @@ TEST(Objects, what_cannot_be_is_reported_with_its_field) {
             "  dev: missing: the kernel would choose one\n");
 }
 
+TEST(Objects, S8_no_rule_is_wanted_over_a_table_in_which_a_route_cannot_be) {
+  const auto desired = world({kRule, kRoute, "rule 501: from 10.0.0.8 lookup 8 proto 183"});
+  const auto foreign = world({kRule, "route default via 10.0.0.1 dev eth0 table 7 proto static"});
+  const std::string reported =
+      "obstacle IPv4 route default via 10.5.0.1 dev eth0.5 table 7 proto 183\n"
+      "  foreign default via 10.0.0.1 dev eth0 table 7 proto static is there\n"
+      "obstacle rules that look up IPv4 table 7\n"
+      "  it lacks a route that is wanted there\n";
+  EXPECT_EQ(planned(foreign, desired),
+            "add IPv4 rule 501: from 10.0.0.8 lookup 8 proto 183\n"
+            "remove IPv4 rule 500: from 10.0.0.7 lookup 7 proto 183\n" +
+                reported);
+  EXPECT_EQ(text(diff(Unverified{foreign, "raced"}, desired, {})),
+            "add IPv4 rule 501: from 10.0.0.8 lookup 8 proto 183\n" + reported)
+      << "what stands is left where the view may be wrong";
+}
+
+TEST(Objects, S8_two_wishes_for_one_place_leave_the_rule_where_it_is) {
+  const auto observed = world({kRule, kRoute});
+  auto desired = observed;
+  desired.routes.push_back(state::parse_route(Family::v4, "default via 10.5.0.9 dev eth0.5 table 7 proto 183").value());
+  EXPECT_TRUE(diff(Verified{observed}, desired, {}).empty());
+}
+
+TEST(Objects, G3_a_route_whose_source_is_no_address_of_the_node_goes_on_a_verified_view) {
+  const auto* const route = "route default dev eth0 table 7 proto 183 scope link src 10.0.0.2";
+  const auto desired = world({route});
+  EXPECT_EQ(planned(world({route, "address 10.0.0.2/24 dev eth1"}), desired), "");
+  EXPECT_EQ(planned(world({route}), world({route, "address 10.0.0.2/24 dev eth1 proto 183"})),
+            "add IPv4 address 10.0.0.2/24 dev eth1 proto 183\n")
+      << "one that the plan makes will do";
+  EXPECT_EQ(planned(world({route}), desired),
+            "remove IPv4 route default dev eth0 table 7 proto 183 scope link src 10.0.0.2\n"
+            "obstacle IPv4 route default dev eth0 table 7 proto 183 scope link src 10.0.0.2\n"
+            "  src: 10.0.0.2 is no address of this node\n");
+  EXPECT_EQ(text(diff(Unverified{world({route}), "raced"}, desired, {})), "");
+}
+
 // One table as the kernel looks it up: the longest prefix, then the lowest metric.
 using Table = std::map<state::RouteKey, Route>;
 

@@ -79,6 +79,20 @@ void bases_first(std::vector<Op>& ops) {
   });
 }
 
+void bar(const Route& route, std::string reason, Changes& out) {
+  out.obstacles.push_back({.desired = named(route), .reason = std::move(reason)});
+  out.without.insert(table_of(route));
+}
+
+// The addresses from which the node can send, or will when the plan is done.
+std::set<net::Address> sources_of(const state::NetState& observed, const state::NetState& desired) {
+  std::set<net::Address> out;
+  for (const state::InterfaceAddress& address : observed.addresses) out.insert(address.local);
+  for (const state::OpaqueAddress& address : observed.opaque_addresses) out.insert(address.key.local);
+  for (const state::InterfaceAddress& address : desired.addresses) out.insert(address.local);
+  return out;
+}
+
 // Removes from the place what is wanted there; what then is left of it is surplus.
 void meet(Place& place, const Route& wanted, bool verified, Changes& out) {
   if (const auto same = std::ranges::find(place.own, wanted, [](const Route* own) -> const Route& { return *own; });
@@ -87,7 +101,7 @@ void meet(Place& place, const Route& wanted, bool verified, Changes& out) {
     return;
   }
   if (!place.foreign.empty()) {
-    out.obstacles.push_back({.desired = named(wanted), .reason = fmt::format("foreign {} is there", place.foreign)});
+    bar(wanted, fmt::format("foreign {} is there", place.foreign), out);
     return;
   }
   if (place.own.empty() && place.own_opaque == nullptr) {
@@ -113,9 +127,12 @@ Changes diff_routes(const state::NetState& observed, bool verified, const state:
   std::vector<Route> given = desired.routes;
   for (Route& route : given) route = state::canonical(std::move(route));
   std::ranges::sort(given);
+  const std::set<net::Address> sources = sources_of(observed, desired);
   for (const Route& route : given) {
     if (auto status = check(route, ownership); !status) {
-      out.obstacles.push_back({.desired = named(route), .reason = status.error().message()});
+      bar(route, status.error().message(), out);
+    } else if (verified && route.source && !sources.contains(*route.source)) {
+      bar(route, fmt::format("src: {} is no address of this node", route.source->text()), out);
     } else if (const auto [first, fresh] = wanted.try_emplace(key(route), route); !fresh && first->second != route) {
       out.obstacles.push_back({.desired = named(route), .reason = fmt::format("{} is there", text(first->second))});
     }

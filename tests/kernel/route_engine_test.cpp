@@ -1,6 +1,5 @@
 // The engine over links, addresses, nexthops, routes and rules together.
-#include "kernel/engine.h"
-#include "tests/kernel/route_world.h"
+#include "tests/kernel/engine_world.h"
 
 namespace kernel::rtnl {
 namespace {
@@ -8,30 +7,7 @@ namespace {
 using Lines = std::vector<std::string>;
 using state::NetState;
 
-class RouteEngine : public RouteWorld {
- protected:
-  Engine& engine() {
-    if (!engine_) engine_.emplace(Engine::open({}, Engine::Reach::all).value());
-    return *engine_;
-  }
-  Engine::Report converge(const NetState& wanted) {
-    auto report = engine().converge(wanted, {});
-    EXPECT_TRUE(report) << report.error().message();
-    return *std::move(report);
-  }
-  NetState routes(std::initializer_list<const char*> v4_lines, std::initializer_list<const char*> v6_lines = {}) {
-    NetState out;
-    for (const auto* line : v4_lines) out.routes.push_back(route_of(v4, line));
-    for (const auto* line : v6_lines) out.routes.push_back(route_of(v6, line));
-    return out;
-  }
-
- private:
-  std::optional<Engine> engine_;
-};
-
-constexpr auto kDefault = "default via 10.0.0.1 dev eth0 table 7 proto 183";
-constexpr auto kDefaultV6 = "default via fd00::1 dev eth0 table 7 proto 183 metric 1024";
+using RouteEngine = EngineWorld;
 
 TEST_F(RouteEngine, desired_objects_of_every_kind_appear_and_go_and_nothing_is_written_twice) {
   NetState wanted = routes({kDefault, "192.0.2.0/24 via 10.5.0.1 dev eth1 table 7 proto 183"}, {kDefaultV6});

@@ -88,12 +88,15 @@ class Listener {
   }
 
   // How many events of a type have come; the kernel queues them before it answers the request that caused them.
-  int count(std::uint16_t type) {
+  int count(std::uint16_t type) { return static_cast<int>(std::ranges::count(types(), type)); }
+
+  // Those of all that have come, in order.
+  const std::vector<std::uint16_t>& types() {
     while (const auto datagram = endpoint_.receive(std::nullopt).value()) {
       std::span<const std::byte> rest = *datagram;
       while (!rest.empty()) seen_.push_back(next_message(rest).value().type);
     }
-    return static_cast<int>(std::ranges::count(seen_, type));
+    return seen_;
   }
 
  private:
