@@ -14,8 +14,8 @@ constexpr auto kFirstWait = 1s;
 constexpr auto kLongestWait = 60s;
 
 bool is_wrong_in_itself(const base::Error& error) {
-  constexpr std::array kWrong = {EINVAL, EOPNOTSUPP, ERANGE};
-  return std::ranges::find(kWrong, error.errno_value()) != kWrong.end();
+  constexpr std::array kWrong = {EINVAL, EOPNOTSUPP, ERANGE, EMSGSIZE};
+  return error.fault() == base::Fault::invalid || std::ranges::find(kWrong, error.errno_value()) != kWrong.end();
 }
 
 bool stands_alone(const state::Rule& rule) {

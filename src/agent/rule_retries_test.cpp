@@ -73,6 +73,17 @@ TEST_F(RuleRetriesTest, D29_what_is_wrong_in_itself_is_not_tried_again_until_it_
   EXPECT_EQ(left_of({kBad}), Rules{kBad});
 }
 
+TEST_F(RuleRetriesTest, F10_each_refusal_is_tried_again_in_time_or_never) {
+  for (const int passing : {EINTR, EAGAIN, EBUSY, ENOMEM, ENOBUFS, EPERM}) {
+    retries_.note(tried({{kBad, passing}}), now_);
+    EXPECT_TRUE(retries_.next_due()) << base::errno_name(passing);
+  }
+  for (const int lasting : {EINVAL, EOPNOTSUPP, ERANGE, EMSGSIZE}) {
+    retries_.note(tried({{kBad, lasting}}), now_);
+    EXPECT_FALSE(retries_.next_due()) << base::errno_name(lasting);
+  }
+}
+
 TEST_F(RuleRetriesTest, a_rule_that_the_nft_table_relies_on_is_never_held_back) {
   const auto mark = rule("1000: from all fwmark 0x100/0xff00 lookup 100 proto 183");
   retries_.note(tried({{mark, ENOBUFS}}), now_);

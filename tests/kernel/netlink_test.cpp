@@ -1,5 +1,6 @@
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <linux/capability.h>
 #include <linux/fib_rules.h>
 #include <linux/rtnetlink.h>
@@ -11,11 +12,13 @@
 #include <vector>
 
 #include "kernel/netlink/socket.h"
+#include "tests/kernel/refuse_calls.h"
 #include "tests/kernel/sandbox.h"
 
 namespace kernel {
 namespace {
 
+using namespace std::chrono_literals;
 using Netlink = Sandbox;
 
 fib_rule_hdr rules(std::uint8_t family) {
@@ -125,6 +128,42 @@ TEST_F(Netlink, after_an_error_of_the_visitor_the_socket_works_on) {
                                 [](const Received&) { return base::Status(base::fail(base::Fault::bug, "enough")); });
   EXPECT_EQ(dump.error().message(), "enough");
   EXPECT_TRUE(socket.dump(rule_dump(AF_INET6), [](const Received&) { return base::Status{}; }));
+}
+
+TEST_F(Netlink, F10_an_answer_that_does_not_come_in_time_is_no_empty_table) {
+  auto socket = Socket::open(Bus::route, 50ms).value();
+  std::thread([&] {
+    ASSERT_TRUE(refuse_calls(SYS_recvmsg, EAGAIN));
+    const auto dump = socket.dump(rule_dump(AF_INET), [](const Received&) { return base::Status{}; });
+    ASSERT_FALSE(dump);
+    EXPECT_EQ(dump.error().fault(), base::Fault::timeout);
+    EXPECT_EQ(socket.transact(rule(RTM_NEWRULE, NLM_F_CREATE, 1000, 100)).error().fault(), base::Fault::timeout)
+        << "whether it was done is not known";
+  }).join();
+  EXPECT_EQ(run("ip rule show priority 1000"), "1000:\tfrom all lookup 100\n");
+}
+
+TEST_F(Netlink, F10_a_lost_answer_is_an_error_of_every_request_that_waited_for_it) {
+  auto socket = Socket::open(Bus::route).value();
+  std::vector<Message> messages;
+  for (std::uint32_t i = 0; i < 3; ++i) messages.push_back(rule(RTM_NEWRULE, NLM_F_CREATE, 1000 + i, 100));
+  std::thread([&] {
+    ASSERT_TRUE(refuse_calls(SYS_recvmsg, ENOBUFS));
+    for (const auto& status : socket.transact_all(messages)) EXPECT_EQ(status.error().errno_value(), ENOBUFS);
+    const auto dump = socket.dump(rule_dump(AF_INET), [](const Received&) { return base::Status{}; });
+    EXPECT_EQ(dump.error().errno_value(), ENOBUFS);
+  }).join();
+}
+
+// A refusal without NETLINK_CAP_ACK carries the whole request, and so can be longer than any buffer.
+TEST_F(Netlink, F10_an_answer_that_was_cut_is_an_error) {
+  auto endpoint = Endpoint::open(Bus::route).value();
+  Message request(RTM_NEWRULE, NLM_F_CREATE, rules(AF_INET6));  // Without a table: refused.
+  for (int i = 0; i < 2; ++i) request.put_bytes(FRA_PAD, std::vector<std::byte>(60000));
+  ASSERT_TRUE(endpoint.send(request.bytes()));
+  const auto answer = endpoint.receive(std::chrono::steady_clock::now() + 10s);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().message(), "netlink answer was cut");
 }
 
 TEST_F(Netlink, socket_stays_in_the_namespace_it_was_opened_in) {

@@ -77,9 +77,10 @@ base::Result<std::optional<std::span<const std::byte>>> Endpoint::receive(std::o
 
 bool Endpoint::wait_readable(base::TimePoint deadline) const {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+  if (left.count() <= 0) return false;  // However often it turned readable and then had nothing.
   pollfd watched{.fd = fd(), .events = POLLIN, .revents = 0};
   // Interrupted is not readable, but the caller's next read finds that out.
-  return ::poll(&watched, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000'000))) != 0;
+  return ::poll(&watched, 1, static_cast<int>(std::min<std::int64_t>(left.count(), 1'000'000))) != 0;
 }
 
 }  // namespace kernel
