@@ -85,7 +85,7 @@ TEST(Compile, local_address_stays_on_rules) {
   EXPECT_FALSE(compiled.table->sources.contains(ip("10.244.0.1")));
 }
 
-TEST(Compile, protected_source_is_refused_and_its_siblings_go_on) {
+TEST(Compile, F12_protected_source_is_refused_and_its_siblings_go_on) {
   Steering steering{.sources = many(2)};
   steering.sources.push_back({ip("0.0.0.0"), {.priority = 500, .table = 100}});
   steering.facts.protected_sources = {ip("10.244.0.1")};
@@ -171,6 +171,19 @@ TEST(Compile, cluster_prefixes_are_there_for_replies_alone_and_do_not_overlap) {
 TEST(Compile, rules_asked_for_with_many_sources_warn) {
   EXPECT_EQ(find(compile({.sources = many(1000), .mode = Mode::rules}), kManyRules), nullptr);
   EXPECT_NE(find(compile({.sources = many(1001), .mode = Mode::rules}), kManyRules), nullptr);
+}
+
+TEST(Compile, F13_S23_beyond_the_most_rules_the_youngest_object_is_refused_whole) {
+  auto sources = many(20001);
+  for (Source& source : sources) source.target.epoch = 5;
+  for (std::size_t i = 100; i < 200; ++i) sources[i].target.epoch = 9;
+  EXPECT_EQ(compile({.sources = {sources.begin(), sources.end() - 1}, .mode = Mode::rules}).rules.size(), 20000);
+  const auto compiled = compile({.sources = sources, .mode = Mode::rules});
+  EXPECT_EQ(compiled.rules.size(), 19901);
+  const Finding* const refused = find(compiled, kTooManyRules);
+  ASSERT_NE(refused, nullptr);
+  EXPECT_EQ(refused->subjects.size(), 100) << "not the one source too many: the object that has it";
+  EXPECT_EQ(compile({.sources = sources}).by_marks, 20001) << "marks have no such limit";
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ TEST_F(AddressCodec, same_ipv6_address_with_another_length_is_refused) {
   EXPECT_TRUE(add("192.0.2.7/32 dev eth1 proto 183")) << "IPv4 tells them apart";
 }
 
-TEST_F(AddressCodec, incomplete_message_cannot_be_made) {
+TEST_F(AddressCodec, F11_incomplete_message_cannot_be_made) {
   for (const auto* text : {"192.0.2.7/24 dev eth1", "192.0.2.7/0 dev eth1 proto 183"}) {
     EXPECT_EQ(encode_remove(state::parse_address(text).value(), links()).error().fault(), base::Fault::bug) << text;
   }

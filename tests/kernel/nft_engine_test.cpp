@@ -44,7 +44,7 @@ TEST_F(NftEngine, rules_and_table_come_and_go_together_and_a_second_pass_writes_
   EXPECT_EQ(run("ip rule show priority 1000") + run("nft list tables"), "");
 }
 
-TEST_F(NftEngine, foreign_flush_of_the_ruleset_is_told_by_event_and_repaired) {
+TEST_F(NftEngine, H1_foreign_flush_of_the_ruleset_is_told_by_event_and_repaired) {
   runtime::Signal changed;
   const auto monitor = Monitor::start(engine_.port(), changed).value();
   converge(by_marks(1000));

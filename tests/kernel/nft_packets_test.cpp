@@ -94,7 +94,7 @@ TEST_F(NftPackets, forwarded_source_takes_the_same_uplink_by_rules_and_by_marks)
   EXPECT_EQ(run({"nft", "list", "ruleset"}, node().host->network()), "");
 }
 
-TEST_F(NftPackets, empty_table_falls_through_to_the_next_lookup_by_rules_and_by_marks) {
+TEST_F(NftPackets, G9_empty_table_falls_through_to_the_next_lookup_by_rules_and_by_marks) {
   build();
   Steering steering = sources(Mode::rules);
   for (auto& source : steering.sources) source.target.priority = 1001;
@@ -193,7 +193,7 @@ TEST_F(NftPackets, source_with_the_lower_priority_number_beats_a_reply_in_both_b
   }
 }
 
-TEST_F(NftPackets, mark_bits_of_others_survive) {
+TEST_F(NftPackets, H2_mark_bits_of_others_survive) {
   build();
   settle(node(), sources(Mode::marks));
   nft(*node().host, R"(

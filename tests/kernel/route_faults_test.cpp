@@ -1,4 +1,4 @@
-// Rows F and G of the fault catalogue that are about routes and links: others change them under the
+// Rows F and G of the fault catalogue that are about routes and links (tests/FAULTS.md): others change them under the
 // engine, or the kernel refuses what it is asked for.
 #include <array>
 #include <atomic>

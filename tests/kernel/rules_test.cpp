@@ -111,7 +111,7 @@ TEST_F(Rules, rule_text_is_what_ip_prints) {
   EXPECT_EQ(run("ip rule | wc -l"), "3\n");
 }
 
-TEST_F(Rules, many_of_one_priority_go_in_once_each) {
+TEST_F(Rules, F13_many_of_one_priority_go_in_once_each) {
   const auto wanted = many(3000);
   const auto report = converge(wanted);
   EXPECT_TRUE(report.settled());
@@ -150,7 +150,7 @@ TEST_F(Rules, refused_operation_stays_alone_with_the_words_of_the_kernel) {
             "add IPv4 rule 500: from 10.0.0.7 goto 1 proto 183: kernel: EINVAL (Backward goto not supported)");
 }
 
-TEST_F(Rules, what_is_not_ours_cannot_be_removed_even_by_a_wrong_plan) {
+TEST_F(Rules, F11_what_is_not_ours_cannot_be_removed_even_by_a_wrong_plan) {
   plan::Plan wrong;
   wrong.ops = {plan::RemoveRule{state::parse_rule(net::Family::v4, "0: from all lookup local proto kernel").value()}};
   const auto outcome = engine().apply(wrong, {});
@@ -158,7 +158,7 @@ TEST_F(Rules, what_is_not_ours_cannot_be_removed_even_by_a_wrong_plan) {
   EXPECT_EQ(run("ip rule | wc -l"), "3\n");
 }
 
-TEST_F(Rules, flush_of_our_rules_is_noticed_and_repaired) {
+TEST_F(Rules, F1_flush_of_our_rules_is_noticed_and_repaired) {
   runtime::Signal changed;
   const auto monitor = Monitor::start(engine().port(), changed).value();
   const auto wanted = many(200);

@@ -40,7 +40,7 @@ RC_GTEST_PROP(RouteCodec, what_is_added_replaced_and_removed_is_what_is_read, ()
   }
 }
 
-TEST(RouteCodec, incomplete_message_cannot_be_made) {
+TEST(RouteCodec, F11_incomplete_message_cannot_be_made) {
   for (const auto* text : {"default dev eth0 table 7", "default dev eth0 table 0 proto 183", "default proto 183"}) {
     const auto message = encode_remove(route_of(text), links());
     ASSERT_FALSE(message) << text;

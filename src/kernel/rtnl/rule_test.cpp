@@ -31,7 +31,7 @@ RC_GTEST_PROP(RuleCodec, what_is_added_and_removed_is_what_is_read, ()) {
   RC_ASSERT(std::get<Rule>(decoded(encode_remove(rule).value())) == rule);
 }
 
-TEST(RuleCodec, incomplete_message_cannot_be_made) {
+TEST(RuleCodec, F11_incomplete_message_cannot_be_made) {
   for (const auto* text : {"0: from all", "5: from 10.0.0.7 lookup 100", "5: from 10.0.0.7 proto 183"}) {
     const auto message = encode_remove(rule_of(text));
     ASSERT_FALSE(message) << text;

@@ -1,0 +1,92 @@
+// Pages that say which test shows what are of use only while these tests exist.
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+
+namespace {
+
+const std::filesystem::path kRoot = IPRULE_SOURCE_DIR;
+
+std::vector<std::vector<std::string>> all_matches(const std::string& text, const char* pattern) {
+  const std::regex regex(pattern);
+  std::vector<std::vector<std::string>> out;
+  for (std::sregex_iterator match(text.begin(), text.end(), regex), end; match != end; ++match) {
+    out.emplace_back(match->begin(), match->end());
+  }
+  return out;
+}
+
+std::string content(const std::filesystem::path& path) {
+  const auto text = base::read_file(kRoot / path);
+  EXPECT_TRUE(text) << path;
+  return text.value_or("");
+}
+
+std::set<std::string> tests_of(const std::filesystem::path& path) {
+  std::set<std::string> out;
+  for (const auto& match : all_matches(content(path), R"((?:TEST|TEST_F|TEST_P|RC_GTEST_PROP)\(\w+,\s*(\w+))")) {
+    out.insert(match[1]);
+  }
+  return out;
+}
+
+struct Named {
+  std::string test;
+  std::string file;
+};
+std::vector<Named> named_in(const std::string& text) {
+  std::vector<Named> out;
+  for (const auto& match : all_matches(text, R"(`(\w+)` in `((?:tests|src)/[\w/]+\.cpp)`)")) {
+    out.push_back({.test = match[1], .file = match[2]});
+  }
+  return out;
+}
+
+TEST(FaultRows, every_test_that_a_page_names_exists) {
+  for (const auto* page : {"tests/FAULTS.md", "docs/compatibility/ip-rule-operator.md"}) {
+    const auto all = named_in(content(page));
+    EXPECT_FALSE(all.empty()) << page;
+    for (const Named& named : all) {
+      EXPECT_TRUE(tests_of(named.file).contains(named.test)) << page << ": " << named.test << " in " << named.file;
+    }
+  }
+}
+
+TEST(FaultRows, every_row_of_the_kernel_has_a_test_that_carries_it) {
+  std::map<std::string, std::string> lines;
+  for (const auto& match : all_matches(content("tests/FAULTS.md"), R"(\n\| ([FGH]\d+) \|([^\n]*))")) {
+    lines[match[1]] = match[2];
+  }
+  for (const auto& [letter, count] : {std::pair('F', 14), std::pair('G', 10), std::pair('H', 2)}) {
+    for (int i = 1; i <= count; ++i) {
+      const std::string row = fmt::format("{}{}", letter, i);
+      ASSERT_TRUE(lines.contains(row)) << row;
+      if (row == "F14") continue;  // Needs a Node.
+      const auto all = named_in(lines[row]);
+      EXPECT_FALSE(all.empty()) << row;
+      for (const Named& named : all) EXPECT_TRUE(named.test.starts_with(row + "_")) << row << ": " << named.test;
+    }
+  }
+}
+
+TEST(FaultRows, every_test_of_the_kernel_that_carries_a_row_is_on_the_page) {
+  const std::string page = content("tests/FAULTS.md");
+  for (const auto& file : std::filesystem::directory_iterator(kRoot / "tests/kernel")) {
+    if (file.path().extension() != ".cpp") continue;
+    const auto path = std::filesystem::relative(file.path(), kRoot);
+    for (const std::string& test : tests_of(path)) {
+      if (!std::regex_search(test, std::regex("^[FGH][0-9]+_"))) continue;
+      EXPECT_NE(page.find(fmt::format("`{}` in `{}`", test, path.string())), std::string::npos) << test;
+    }
+  }
+}
+
+}  // namespace
