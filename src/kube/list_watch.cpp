@@ -17,6 +17,7 @@ constexpr auto kGoodWhile = 2min;              // Without a failure: the next on
 constexpr auto kInitialPatience = 30s;         // Between two pieces of a streamed list.
 constexpr auto kGrace = 5s;                    // The server ends a watch; we only when it does not.
 constexpr auto kTooShort = 1s;                 // A watch that ends sooner, and silent, has failed.
+constexpr auto kAuditAfter = 55min;            // The next renewal after that; so clients do not come together.
 constexpr std::uint64_t kTimeoutSpread = 301;  // Five to ten minutes, so that clients do not return together.
 
 bool is_refusal(const Error& error) {
@@ -118,7 +119,11 @@ bool ListWatch::heard(std::string_view bytes, base::TimePoint now) {
 void ListWatch::ended(base::TimePoint now) {
   if (initial_) return failed(base::Error(Fault::unavailable, "the stream ended before its list did"), now);
   was_cut_ = now + kGrace < opened_at_ + timeout_;  // A server that is stopped ends its watches in good order, too.
-  if (spoke_) return;
+  if (spoke_) {
+    followed_ += now - opened_at_;
+    if (can_stream_ && followed_ >= kAuditAfter) must_list_ = true;
+    return;
+  }
   // A watch from a version that the server has yet to reach is served in silence; so is a kind where nothing happens,
   // but that gets bookmarks. Silence is worth a look at the list.
   must_list_ = true;
@@ -204,6 +209,7 @@ base::Status ListWatch::finish_list(std::uint64_t version) {
     }
   }
   version_ = version;
+  followed_ = base::Duration::zero();
   ++lists_;
   must_list_ = consistent_ = fell_back_ = was_cut_ = page_once_ = listing_ = initial_ = false;
   page_token_.clear();

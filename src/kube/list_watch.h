@@ -26,6 +26,9 @@ namespace kube {
 // has forgotten our version (410, in an answer or in an event). A list older than what was seen is refused, unless two
 // consistent reads say that the storage itself has fallen back. A watch that was cut short is resumed only after the
 // server has shown that it still reaches our version: from a later one than its own, it would serve silence.
+//
+// An event that never came is missed by nobody: a watch goes on from its version as if all were well. So about once an
+// hour the watch that is renewed anyway brings the whole state first, where the server can do that.
 class ListWatch {
  public:
   struct Options {
@@ -88,12 +91,13 @@ class ListWatch {
   // What we have.
   std::uint64_t version_ = 0;  // The newest that was seen.
   bool must_list_ = true;
-  bool consistent_ = false;  // The next list takes no state but the newest.
-  bool fell_back_ = false;   // The last consistent list was older than what we had seen.
-  bool was_cut_ = false;     // Whoever answers next may be another server, or have another storage.
-  bool can_stream_ = true;   // Lists, by the server.
-  bool page_once_ = false;   // A streamed list hung: take pages this time.
-  unsigned page_size_;       // As large as was not refused.
+  bool consistent_ = false;     // The next list takes no state but the newest.
+  bool fell_back_ = false;      // The last consistent list was older than what we had seen.
+  bool was_cut_ = false;        // Whoever answers next may be another server, or have another storage.
+  bool can_stream_ = true;      // Lists, by the server.
+  bool page_once_ = false;      // A streamed list hung: take pages this time.
+  base::Duration followed_{0};  // For how long there has been no list, while watches ended in good order.
+  unsigned page_size_;          // As large as was not refused.
 
   // The list or watch under way.
   bool listing_ = false;

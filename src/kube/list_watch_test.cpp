@@ -37,6 +37,9 @@ class Steps : public testing::Test {
       (void)next<ListWatch::Watch>();
     }
     steps_.opened(now_);
+    end_of_list(version);
+  }
+  void end_of_list(std::uint64_t version) {
     hear("BOOKMARK", fmt::format(R"({{"metadata":{{"resourceVersion":"{}",
         "annotations":{{"k8s.io/initial-events-end":"true"}}}}}})",
                                  version));
@@ -104,9 +107,46 @@ TEST_F(Steps, a_watch_lasts_five_to_ten_minutes_and_is_given_up_a_little_later) 
     EXPECT_GE(timeout, 5min);
     EXPECT_LE(timeout, 10min);
     steps_.opened(now_);
-    hear("BOOKMARK", R"({"metadata":{"resourceVersion":"8"}})");
+    end_of_list(8);
     EXPECT_EQ(steps_.quiet_until(), now_ + timeout + 5s);
     end_in_time();
+  }
+}
+
+// A deletion that was never told leaves an object that nobody would ask about again.
+TEST_F(Steps, A6_about_once_an_hour_a_renewed_watch_brings_the_whole_state) {
+  load(7);
+  hear("ADDED", R"({"metadata":{"name":"a","resourceVersion":"8"},"value":"one"})");
+  const base::TimePoint start = now_;
+  int renewals = 0;
+  ListWatch::Watch watch;
+  do {
+    end_in_time();
+    watch = next<ListWatch::Watch>();
+    steps_.opened(now_);
+    if (!watch.request.initial) hear("BOOKMARK", R"({"metadata":{"resourceVersion":"9"}})");
+    ++renewals;
+  } while (!watch.request.initial && renewals < 100);
+  EXPECT_GE(now_ - start, 55min);
+  EXPECT_LE(now_ - start, 65min + 5s);
+  EXPECT_EQ(watch.request.from, 9U);
+  EXPECT_EQ(store_.latest()->objects.size(), 1U);
+  end_of_list(9);
+  EXPECT_TRUE(store_.latest()->objects.empty());
+  end_in_time();
+  EXPECT_FALSE(next<ListWatch::Watch>().request.initial);
+}
+
+TEST_F(Steps, A6_where_lists_come_in_pages_only_a_renewed_watch_brings_none) {
+  ask_for_second_list();
+  (void)next<ListWatch::Watch>();
+  steps_.failed(status(422, "Invalid"), now_);
+  load(7);
+  for (int i = 0; i < 100; ++i) {
+    end_in_time();
+    EXPECT_FALSE(next<ListWatch::Watch>().request.initial);
+    steps_.opened(now_);
+    hear("BOOKMARK", R"({"metadata":{"resourceVersion":"8"}})");
   }
 }
 
