@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <deque>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -112,6 +113,27 @@ class EventFilter {
   std::string held_;
 };
 
+// What comes late: handed out when its time has come.
+class Delayed {
+ public:
+  explicit Delayed(const Fault& fault)
+      : lag_(is<fault::Lag>(fault) ? std::get<fault::Lag>(fault).time : base::Duration::zero()) {}
+
+  void add(std::string bytes) { waiting_.emplace_back(after(lag_), std::move(bytes)); }
+  std::string due() {
+    std::string out;
+    while (!waiting_.empty() && waiting_.front().first <= base::SteadyClock().now()) {
+      out += waiting_.front().second;
+      waiting_.pop_front();
+    }
+    return out;
+  }
+
+ private:
+  base::Duration lag_;
+  std::deque<std::pair<base::TimePoint, std::string>> waiting_;
+};
+
 }  // namespace
 
 ApiCall describe(const http::Request& request) {
@@ -141,8 +163,9 @@ bool CallMatch::matches(const ApiCall& call) const {
          (name.empty() || name == call.name);
 }
 
-Fault FaultProxy::State::choose(const ApiCall& call) {
+Fault FaultProxy::State::choose(const ApiCall& call, const std::string& body) {
   ++calls[call];
+  if (!body.empty()) bodies.emplace_back(call, body);
   for (auto rule = rules.begin(); rule != rules.end(); ++rule) {
     if (!rule->match.matches(call)) continue;
     if (rule->times.skip-- > 0) continue;
@@ -206,6 +229,16 @@ int FaultProxy::calls(const CallMatch& match) const {
   });
 }
 
+std::vector<std::string> FaultProxy::bodies(const CallMatch& match) const {
+  return state_.read([&](const State& state) {
+    std::vector<std::string> out;
+    for (const auto& [call, body] : state.bodies) {
+      if (match.matches(call)) out.push_back(body);
+    }
+    return out;
+  });
+}
+
 // Each call has a thread: a frozen one holds up nobody.
 void FaultProxy::start(const Call& call) {
   std::erase_if(workers_, [](const Worker& worker) { return worker.done->load(); });
@@ -218,7 +251,7 @@ void FaultProxy::start(const Call& call) {
 
 void FaultProxy::handle(const Call& call, const std::stop_token& stop) {
   const ApiCall what = describe(call.request);
-  const Fault fault = state_.change([&](State& state) { return state.choose(what); });
+  const Fault fault = state_.change([&](State& state) { return state.choose(what, call.request.body); });
   if (is<fault::Drop>(fault)) return;
   if (is<fault::Cut>(fault)) return cut(call);
   if (const auto* killed = std::get_if<fault::KillBefore>(&fault)) {
@@ -259,7 +292,11 @@ void FaultProxy::stream(const Call& call, const Fault& fault, const std::stop_to
   server_.post([this, call, status = events->status(), headers = end_to_end(events->headers())] {
     server_.begin(call, status, headers);
   });
+  const auto pass_on = [&](std::string bytes) {
+    server_.post([this, call, bytes = std::move(bytes)] { server_.more(call, bytes); });
+  };
   EventFilter filter(fault);
+  Delayed delayed(fault);
   while (!stop.stop_requested() && !*call.gone) {
     if (filter.frozen()) {
       wait(kLook, stop);
@@ -267,14 +304,15 @@ void FaultProxy::stream(const Call& call, const Fault& fault, const std::stop_to
     }
     const auto bytes = events->read(after(kLook), stop);
     if (!bytes && bytes.error().fault() == base::Fault::timeout) {
-      server_.post([this, call, rest = filter.rest()] { server_.more(call, rest); });
+      delayed.add(filter.rest());
+      pass_on(delayed.due());
       continue;
     }
     if (!bytes) return cut(call);
     if (bytes->empty()) return server_.post([this, call] { server_.end(call); });
     // A refusal is one text without a line feed.
-    std::string passed = events->status() == 200 ? filter.pass(*bytes) : *bytes;
-    server_.post([this, call, passed = std::move(passed)] { server_.more(call, passed); });
+    delayed.add(events->status() == 200 ? filter.pass(*bytes) : *bytes);
+    pass_on(delayed.due());
   }
 }
 

@@ -58,6 +58,9 @@ struct Answer {        // Not forwarded; the proxy answers.
 struct Freeze {  // A watch: after so many events nothing more comes, and the stream stays open.
   int after_events = 0;
 };
+struct Lag {  // A watch: every event comes so much later.
+  base::Duration time;
+};
 struct Duplicate {};  // A watch: every event twice.
 struct Reorder {};    // A watch: of two events about different objects the later comes first.
 struct Omit {         // A watch: events of this type ("DELETED") never come.
@@ -72,7 +75,7 @@ struct KillAfter {  // The server has done it; then the client dies, without the
 };
 }  // namespace fault
 using Fault = std::variant<fault::None, fault::Delay, fault::Hold, fault::Drop, fault::Cut, fault::LoseAnswer,
-                           fault::Answer, fault::Freeze, fault::Duplicate, fault::Reorder, fault::Omit,
+                           fault::Answer, fault::Freeze, fault::Lag, fault::Duplicate, fault::Reorder, fault::Omit,
                            fault::ReplayList, fault::KillBefore, fault::KillAfter>;
 
 // Stands between a client and an API server and does what tests ask, over TLS on both sides; to the client it speaks
@@ -103,7 +106,8 @@ class FaultProxy {
   void cut_all();  // Every connection of every client breaks, now.
   void heal();     // Forgets all faults; what is frozen or dropped stays so.
 
-  int calls(const CallMatch& match) const;  // How many came so far.
+  int calls(const CallMatch& match) const;                        // How many came so far.
+  std::vector<std::string> bodies(const CallMatch& match) const;  // Of those that had one, in order.
 
  private:
   using Call = http::ScriptedServer::Call;
@@ -115,10 +119,11 @@ class FaultProxy {
   struct State {
     std::list<Rule> rules;
     std::map<ApiCall, int> calls;  // How often each came.
+    std::vector<std::pair<ApiCall, std::string>> bodies;
     std::map<std::string, http::Response> first_lists;
     int releases = 0;
 
-    Fault choose(const ApiCall& call);
+    Fault choose(const ApiCall& call, const std::string& body);
   };
   struct Worker {
     std::shared_ptr<std::atomic<bool>> done = std::make_shared<std::atomic<bool>>(false);

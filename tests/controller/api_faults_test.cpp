@@ -1,0 +1,129 @@
+// The controller while something goes wrong between it and the API server, or with what it has published there.
+#include <chrono>
+#include <map>
+
+#include <gmock/gmock.h>
+
+#include "api/kinds.h"
+#include "controller/behind_proxy.h"
+
+namespace controller_test {
+namespace {
+
+namespace fault = testbed::fault;
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr auto kRecovery = 120s;  // Waits between tries grow to a minute.
+const CallMatch kCreates{.verb = "create", .resource = "ipruleconfigs"};
+
+class ControllerFaults : public ControllerBehindProxy {
+ protected:
+  // One node, one rule, so many Services; all of it acknowledged.
+  void settle(int services) {
+    script_.add_agent();
+    script_.add_node("n1");
+    put_rule(120);
+    put_services(1, services);
+    start();
+    ASSERT_TRUE(becomes("published", [&] {
+      return script_.states().size() == 1 && are_published(static_cast<std::size_t>(services), 120);
+    }));
+    script_.report_all();
+    ASSERT_TRUE(becomes("programmed", [&] { return is_programmed(); }));
+  }
+  std::map<std::string, std::string> versions() {
+    std::map<std::string, std::string> out;
+    for (const api::IPRuleConfig& config : script_.configs()) out[config.meta.name] = config.meta.resource_version;
+    return out;
+  }
+  void expect_conditions(const CallMatch& match, const testing::Matcher<std::string>& condition) {
+    const auto bodies = proxy_.bodies(match);
+    EXPECT_FALSE(bodies.empty()) << match.verb << " " << match.resource;
+    for (const std::string& body : bodies) EXPECT_THAT(body, condition) << match.verb << " " << match.resource;
+  }
+};
+
+TEST_F(ControllerFaults, B5_while_every_write_conflicts_nothing_changes_and_then_the_end_is_the_same) {
+  settle(5);
+  const auto before = versions();
+  for (const char* verb : {"create", "update", "patch", "delete"}) {
+    const std::string conflict =
+        R"({"kind":"Status","status":"Failure","reason":"Conflict","code":409,"message":"the object has been modified"})";
+    proxy_.inject({.verb = verb}, fault::Answer{.status = 409, .body = conflict}, {.count = FaultProxy::kAlways});
+  }
+  const int creates = proxy_.calls(kCreates);
+  put_services(6, 10);
+  put_rule(121);
+  ASSERT_TRUE(becomes("all ten were tried four times", [&] { return proxy_.calls(kCreates) >= creates + 40; }));
+  EXPECT_EQ(versions(), before);
+  EXPECT_EQ(script_.rule("blue").status.observed_generation, 1);
+  proxy_.heal();
+
+  const ObedientAgents agents(script_);
+  EXPECT_TRUE(eventually("the clean end", kRecovery,
+                         [&] { return script_.configs().size() == 10 && are_published(10, 121) && is_programmed(); }));
+  // Whatever was tried would have failed on an object that somebody else had changed.
+  const auto with_version = HasSubstr(R"("resourceVersion":")");
+  expect_conditions({.verb = "update", .resource = "ipruleconfigs"}, with_version);
+  expect_conditions({.verb = "update", .resource = "ipruleconfigs/status"}, with_version);
+  expect_conditions({.verb = "update", .resource = "iprules/status"}, with_version);
+  expect_conditions({.verb = "delete", .resource = "ipruleconfigs"},
+                    AllOf(HasSubstr(R"("preconditions")"), HasSubstr(R"("uid":")"), with_version));
+}
+
+TEST_F(ControllerFaults, A2_a_server_that_dies_in_the_midst_of_a_pass_gets_the_rest_of_it_when_it_is_back) {
+  testbed::Cluster& cluster = testbed::shared_cluster();
+  put_rule(120);
+  put_services(1, 10);
+  proxy_.inject(kCreates, fault::Hold{}, {.skip = 4, .count = 1});
+  start();
+  ASSERT_TRUE(becomes("half of them are there", [&] { return proxy_.calls(kCreates) >= 5; }));
+  std::map<std::string, std::string> first;
+  for (const api::IPRuleConfig& config : script_.configs()) first[config.meta.name] = config.meta.uid;
+  cluster.api_server().kill();
+  proxy_.release();
+  api_test::must(cluster.api_server().restart());
+  EXPECT_TRUE(eventually("all of them", kRecovery, [&] { return are_published(10, 120); }));
+  for (const auto& [name, uid] : first) {
+    const auto config = script_.config(name);
+    ASSERT_TRUE(config);
+    EXPECT_EQ(config->meta.uid, uid) << "none was made twice";
+  }
+}
+
+// Later than a controller waits for the echo of its own writes: it decides on a view that lacks them.
+TEST_F(ControllerFaults, D9_with_a_late_watch_a_desired_object_stays_present_and_is_made_once) {
+  proxy_.inject({.verb = "watch", .resource = "ipruleconfigs"}, fault::Lag{6s}, {.count = FaultProxy::kAlways});
+  settle(1);
+  const ObedientAgents agents(script_);
+  put_rule(121);
+  ASSERT_TRUE(becomes("the new one", [&] { return are_published(1, 121); }));
+  const auto wanted = [&]() -> std::optional<api::IPRuleConfig> {
+    for (api::IPRuleConfig& config : script_.configs()) {
+      if (config.spec.table == 121) return std::move(config);
+    }
+    return std::nullopt;
+  };
+  const std::string uid = wanted()->meta.uid;
+  EXPECT_TRUE(eventually("the old one is gone", kRecovery, [&] {
+    const auto now = wanted();
+    EXPECT_TRUE(now && now->spec.state == api::ConfigState::present && now->meta.uid == uid);
+    return script_.configs().size() == 1;
+  }));
+  EXPECT_TRUE(eventually("programmed", kRecovery, [&] { return is_programmed(); }));
+  EXPECT_EQ(wanted()->meta.uid, uid);
+}
+
+TEST_F(ControllerFaults, D6_another_table_written_by_hand_is_withdrawn_and_the_right_one_is_there_at_once) {
+  settle(1);
+  const ObedientAgents agents(script_);
+  script_.patch_config(script_.configs().front().meta.name, R"({"spec":{"table":7}})");
+  EXPECT_TRUE(
+      becomes("only the right one is left", [&] { return script_.configs().size() == 1 && are_published(1, 120); }));
+  EXPECT_TRUE(becomes("programmed", [&] { return is_programmed(); }));
+}
+
+}  // namespace
+}  // namespace controller_test
