@@ -8,13 +8,16 @@
 namespace api {
 namespace {
 
+bool has_rule_as_owner(const IPRuleConfig& config) {
+  return std::ranges::any_of(config.meta.owners, [](const meta::OwnerReference& owner) {
+    return owner.kind == IPRule::kKind && owner.api_version.starts_with(kGroup);
+  });
+}
+
 PublishedConfig::Trust trust_of(const IPRuleConfig& config) {
   using Trust = PublishedConfig::Trust;
   if (!config.is_managed()) return Trust::unmanaged;
-  const auto is_ours = [](const meta::OwnerReference& owner) {
-    return owner.kind == IPRule::kKind && owner.api_version.starts_with(kGroup);
-  };
-  if (std::ranges::none_of(config.meta.owners, is_ours)) return Trust::unowned;
+  if (!has_rule_as_owner(config)) return Trust::unowned;
   const std::string* hash = config.meta.annotations.find(kSpecHash);
   if (hash == nullptr) return Trust::unhashed;
   return *hash == spec_hash(config.spec) ? Trust::trusted : Trust::mismatch;
@@ -30,6 +33,11 @@ std::uint64_t epoch(const IPRuleConfig& config) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(version.data(), version.data() + version.size(), number);
   return error == std::errc() && end == version.data() + version.size() ? number : 0;
+}
+
+bool is_published(const IPRuleConfig& config) {
+  return config.is_managed() ||
+         (has_rule_as_owner(config) && config.meta.annotations.get(kSpecHash) == spec_hash(config.spec));
 }
 
 PublishedConfig published(const IPRuleConfig& config) {

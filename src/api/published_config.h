@@ -13,6 +13,10 @@ namespace api {
 // controller and agents must mean the same number: both ask this function. 0 where the object has no version.
 std::uint64_t epoch(const IPRuleConfig& config);
 
+// Whether the controller has published it. Where somebody took the label away, a hash that fits and an IPRule as its
+// owner still tell it from what other people made.
+bool is_published(const IPRuleConfig& config);
+
 // What an agent keeps of an IPRuleConfig: ten thousand of them fit into a few megabytes. Whether it may be believed is
 // decided once, when it is read.
 struct PublishedConfig {

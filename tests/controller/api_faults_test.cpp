@@ -125,5 +125,16 @@ TEST_F(ControllerFaults, D6_another_table_written_by_hand_is_withdrawn_and_the_r
   EXPECT_TRUE(becomes("programmed", [&] { return is_programmed(); }));
 }
 
+TEST_F(ControllerFaults, D6_an_object_that_lost_its_label_gets_it_back_and_is_not_made_twice) {
+  settle(1);
+  const api::IPRuleConfig before = script_.configs().front();
+  script_.patch_config(before.meta.name, R"({"metadata":{"labels":{"managed-by":null}}})");
+  EXPECT_TRUE(becomes("labelled", [&] { return script_.config(before.meta.name)->is_managed(); }));
+  EXPECT_TRUE(becomes("an event", [&] { return script_.events().contains("DriftRepaired"); }));
+  ASSERT_EQ(script_.configs().size(), 1U);
+  EXPECT_EQ(script_.configs().front().meta.uid, before.meta.uid);
+  EXPECT_EQ(script_.configs().front().spec, before.spec);
+}
+
 }  // namespace
 }  // namespace controller_test

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "api/kinds.h"
+#include "api/published_config.h"
 #include "intent/cluster/naming.h"
 #include "intent/cluster/shards.h"
 
@@ -123,8 +124,9 @@ std::optional<Write> keep(const IPRuleConfig& have, const DesiredConfig& wanted)
   const bool is_new_spec = !(spec == have.spec);
   if (!is_new_spec && marks.are_on(have.meta)) return std::nullopt;
   // Withdrawn by us it has no hash and a time; present it has the hash that fits.
-  const bool is_drift = is_withdrawn ? !have.meta.annotations.contains(api::kAbsentSince)
-                                     : have.meta.annotations.get(api::kSpecHash) != api::spec_hash(have.spec);
+  const bool is_drift =
+      !have.is_managed() || (is_withdrawn ? !have.meta.annotations.contains(api::kAbsentSince)
+                                          : have.meta.annotations.get(api::kSpecHash) != api::spec_hash(have.spec));
   Write out{.step = is_withdrawn ? Write::Step::reactivate : Write::Step::repair,
             .object = have,
             .is_drift = is_drift,
@@ -165,7 +167,7 @@ std::string take_free_name(const Tuple& tuple, std::unordered_set<std::string>& 
 
 // Of several objects that say the same, the one to keep.
 auto preference(const IPRuleConfig& config) {
-  return std::tuple(config.meta.terminating(), config.spec.state, config.meta.created,
+  return std::tuple(config.meta.terminating(), !config.is_managed(), config.spec.state, config.meta.created,
                     std::string_view(config.meta.name));
 }
 
@@ -174,7 +176,7 @@ std::map<Tuple, const IPRuleConfig*> holders_of_tuples(std::span<const IPRuleCon
                                                        std::uint32_t default_priority) {
   std::map<Tuple, const IPRuleConfig*> out;
   for (const IPRuleConfig* config : existing) {
-    if (!config->is_managed()) continue;
+    if (!api::is_published(*config)) continue;
     const auto tuple = tuple_of(*config, default_priority);
     if (!tuple) continue;
     const auto [at, is_first] = out.try_emplace(*tuple, config);

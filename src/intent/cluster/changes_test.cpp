@@ -156,6 +156,10 @@ TEST(Changes, D6_edits_by_hand_are_undone) {
   EXPECT_EQ(objects.steps(cluster.desired()), Texts{"repair iprc-10-96-44-9"});
   EXPECT_EQ(config.meta.owners, right.meta.owners);
 
+  config.meta.labels.erase(api::kManagedByLabel);  // The hash and the owner still say whose it is.
+  EXPECT_EQ(objects.steps(cluster.desired()), Texts{"repair iprc-10-96-44-9"});
+  EXPECT_EQ(config.meta.labels, right.meta.labels);
+
   config.spec.table = 7;  // Another tuple: it goes, the desired one is there at once.
   EXPECT_EQ(objects.steps(cluster.desired()), (Texts{"create iprc-10-96-44-9-t120-p1500", "remove iprc-10-96-44-9"}));
   EXPECT_TRUE(objects.pass(cluster.desired()).empty());

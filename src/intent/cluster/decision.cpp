@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "api/published_config.h"
 #include "intent/cluster/cluster_prefixes.h"
 #include "intent/cluster/config_status.h"
 #include "intent/cluster/naming.h"
@@ -164,7 +165,7 @@ class Pass {
     for (const RuleOutcome& outcome : out_.desired.rules) by_uid[outcome.rule->meta.uid] = outcome.rule;
     std::unordered_set<std::string_view> foreign;
     for (const IPRuleConfig* config : cluster_.configs) {
-      if (!config->is_managed()) foreign.insert(config->meta.name);
+      if (!api::is_published(*config)) foreign.insert(config->meta.name);
       if (!is_withdrawn(*config)) continue;
       for (const auto& owner : config->meta.owners) {
         if (const auto rule = by_uid.find(owner.uid); rule != by_uid.end()) {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "api/published_config.h"
 #include "base/sha256.h"
 #include "intent/cluster/naming.h"
 
@@ -24,7 +25,7 @@ using Shards = std::map<std::uint32_t, Sources>;  // By number.
 std::map<std::string, Shards> shards_of(std::span<const api::IPRuleConfig* const> existing) {
   std::map<std::string, Shards> out;
   for (const api::IPRuleConfig* config : existing) {
-    if (!config->is_managed() || config->meta.terminating()) continue;
+    if (!api::is_published(*config) || config->meta.terminating()) continue;
     if (const auto name = parse_shard_name(config->meta.name)) {
       out[name->group].try_emplace(name->number, config->spec.source_ips);
     }
