@@ -41,6 +41,7 @@ struct Workload {
   std::function<void(ClusterScript&)> work;
   std::size_t configs_after;
   std::uint32_t table_after;
+  bool has_rule_after = true;
 };
 
 void create_services(ClusterScript& script) {
@@ -68,7 +69,7 @@ const std::vector<Workload> kWorkloads = {
      .work = [](ClusterScript& script) { put_rule(script, 121); },
      .configs_after = kServices,
      .table_after = 121},
-    {.name = "services deleted",
+    {.name = "everything deleted",
      .prepare =
          [](ClusterScript& script) {
            put_rule(script, 120);
@@ -77,9 +78,11 @@ const std::vector<Workload> kWorkloads = {
      .work =
          [](ClusterScript& script) {
            for (int i = 1; i <= kServices; ++i) script.delete_service("web-" + std::to_string(i));
+           script.delete_rule("blue");
          },
      .configs_after = 0,
-     .table_after = 0},
+     .table_after = 0,
+     .has_rule_after = false},
 };
 
 class CrashPoints : public testing::TestWithParam<Workload> {
@@ -108,7 +111,7 @@ class CrashPoints : public testing::TestWithParam<Workload> {
     for (const CallMatch& match : kWrites) out.push_back(proxy_.calls(match));
     return out;
   }
-  static bool is_settled(ClusterScript& script, std::size_t configs, std::uint32_t table) {
+  static bool is_settled(ClusterScript& script, std::size_t configs, std::uint32_t table, bool has_rule = true) {
     const auto all = script.configs();
     if (all.size() != configs) return false;
     for (const auto& config : all) {
@@ -118,6 +121,7 @@ class CrashPoints : public testing::TestWithParam<Workload> {
                             config.status.observed_generation == config.meta.generation;
       if (!is_right) return false;
     }
+    if (!has_rule) return true;
     return script.rule("blue").status.matched_vips == static_cast<int>(configs) &&
            script.condition("blue", "Programmed") == (configs > 0 ? "True AllNodes" : "False NoMatch");
   }
@@ -131,7 +135,7 @@ class CrashPoints : public testing::TestWithParam<Workload> {
     return out;
   }
   // Everything that the controller has published and said.
-  static std::string end_state(ClusterScript& script) {
+  static std::string end_state(ClusterScript& script, bool has_rule) {
     std::string out;
     for (const api::IPRuleConfig& config : script.configs()) {
       out += fmt::format("{} {} -> {} p{} {}\n", config.meta.name, config.spec.service_ip, config.spec.table,
@@ -139,6 +143,7 @@ class CrashPoints : public testing::TestWithParam<Workload> {
       for (const auto& owner : config.meta.owners) out += fmt::format("  owner {}\n", owner.name);
       out += text(config.status.conditions);
     }
+    if (!has_rule) return out;
     const api::IPRule rule = script.rule("blue");
     return out + fmt::format("blue, {} VIPs\n", rule.status.matched_vips) + text(rule.status.conditions);
   }
@@ -180,15 +185,15 @@ class CrashPoints : public testing::TestWithParam<Workload> {
         has_crashed = true;
         controller = start_controller();
       }
-      return is_settled(script_, workload.configs_after, workload.table_after) &&
-             (wanted.empty() || end_state(script_) == wanted);
+      return is_settled(script_, workload.configs_after, workload.table_after, workload.has_rule_after) &&
+             (wanted.empty() || end_state(script_, workload.has_rule_after) == wanted);
     })) << controller.output();
     // The last order of all: it was done, and all was right already. How many statuses it takes is a matter of pace.
     if (crash && !has_crashed && crash->kind < kOrders) {
       EXPECT_TRUE(eventually("the write was made", 5s, [&] { return !controller.running(); }));
     }
     proxy_.heal();
-    Outcome out{.writes = count(), .state = end_state(script_)};
+    Outcome out{.writes = count(), .state = end_state(script_, workload.has_rule_after)};
     for (std::size_t i = 0; i < out.writes.size(); ++i) out.writes[i] -= before[i];
     if (crash && crash->is_before) --out.writes[crash->kind];  // That one never reached the server.
     return out;
