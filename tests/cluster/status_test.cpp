@@ -207,7 +207,7 @@ spec: {cidrs: [203.0.113.0/24], table: 100}
   ASSERT_TRUE(patched) << patched.error().message();
   const auto done = status(cluster().admin_kubeconfig());
   EXPECT_EQ(done.exit.code, 1) << done.errors;
-  EXPECT_THAT(done.output, HasSubstr("IPRule/public-eu  -      EmptyTable: table 100 has no IPv4 route \\x1b[2J"));
+  EXPECT_THAT(done.output, HasSubstr("IPRule/public-eu   -      EmptyTable: table 100 has no IPv4 route \\x1b[2J"));
   EXPECT_THAT(done.output, HasSubstr("iprule-controller  -      it is not installed: nothing is published"));
   EXPECT_THAT(done.output, HasSubstr("Not healthy: 3 problems.  Next: iprulectl doctor --preflight\n"));
   EXPECT_THAT(done.output, Not(HasSubstr("\x1b")));
