@@ -165,6 +165,14 @@ Code threads() {
 #endif
 }
 
+// What the process may use, which its metrics tell; never what another may.
+Code own_limits() {
+  Code code = {load_argument(0)};
+  allow_when(code, 0);
+  code.push_back(answer(kDeny));
+  return code;
+}
+
 // Asio asks whether a read would wait, and that it shall not.
 Code ways_to_wait() {
   Code code = {load_argument(1)};
@@ -182,6 +190,7 @@ Code program() {
   when(code, SYS_socket, sockets());
   when(code, SYS_clone, threads());
   when(code, SYS_ioctl, ways_to_wait());
+  when(code, SYS_prlimit64, own_limits());
   // Its flags are out of a filter's sight; told that there is no such call, the C library uses clone.
   when(code, SYS_clone3, {answer(SECCOMP_RET_ERRNO | ENOSYS)});
   code.push_back(answer(kDeny));
@@ -202,7 +211,7 @@ base::Status confine() {
 }
 
 std::size_t confined_calls() {
-  constexpr std::size_t kByArgument = 3;  // socket, clone, ioctl
+  constexpr std::size_t kByArgument = 4;  // socket, clone, ioctl, prlimit64
   return kAllowed.size() + kByArgument;
 }
 

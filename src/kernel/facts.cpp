@@ -1,7 +1,8 @@
 #include "kernel/facts.h"
 
+#include <filesystem>
 #include <sys/utsname.h>
-#include <unistd.h>
+#include <system_error>
 
 #include "kernel/nft/lookup.h"
 #include "kernel/observe.h"
@@ -19,8 +20,10 @@ std::string kernel_release() {
 
 // The counter is there, in every network namespace, from the moment the kernel can follow connections.
 std::optional<bool> has_conntrack() {
-  if (::access("/proc/sys/net", R_OK) != 0) return std::nullopt;
-  return ::access("/proc/sys/net/netfilter/nf_conntrack_count", F_OK) == 0;
+  std::error_code error;
+  if (!std::filesystem::is_directory("/proc/sys/net", error)) return std::nullopt;
+  const bool is_there = std::filesystem::exists("/proc/sys/net/netfilter/nf_conntrack_count", error);
+  return error ? std::nullopt : std::optional(is_there);
 }
 
 std::optional<bool> has_nftables() {

@@ -46,6 +46,15 @@ TEST_F(AgentConduct, D28_when_all_is_right_nothing_is_asked_of_the_api_server) {
   EXPECT_EQ(requests(), before);
 }
 
+TEST_F(AgentConduct, T10_it_has_confined_itself_to_the_system_calls_it_needs) {
+  publish(config("iprc-10-96-1-50", "10.96.1.50"));
+  start_agent();
+  ASSERT_TRUE(rule_appears("10.96.1.50"));
+  const std::string status = base::read_file(fmt::format("/proc/{}/status", agent_->pid())).value_or("");
+  EXPECT_THAT(status, HasSubstr("\nSeccomp:\t2\n"));
+  EXPECT_THAT(status, HasSubstr("\nNoNewPrivs:\t1\n"));
+}
+
 TEST_F(AgentConduct, D4_an_object_that_vanished_takes_its_rule_with_it_whenever_the_agent_finds_out) {
   publish(config("iprc-10-96-1-50", "10.96.1.50"));
   publish(config("iprc-10-96-1-51", "10.96.1.51"));

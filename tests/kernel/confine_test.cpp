@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "kernel/engine.h"
+#include "kernel/facts.h"
 #include "tests/kernel/sandbox.h"
 
 namespace kernel {
@@ -82,6 +84,22 @@ TEST_F(Confine, the_engine_works_and_threads_start) {
   };
   EXPECT_EQ(confined(work), 0);
   EXPECT_EQ(run("ip rule show priority 500"), "500:\tfrom 10.0.0.7 lookup 100 proto 183\n");
+}
+
+TEST_F(Confine, what_is_to_be_known_of_the_node_is_found_out) {
+  const auto look = [] {
+    auto socket = Socket::open(Bus::route);
+    const auto facts = socket ? read_facts(*socket, {}, {}) : std::unexpected(socket.error());
+    if (facts && facts->conntrack && facts->nftables && facts->local_rule_priority) return 0L;
+    errno = ENODATA;
+    return -1L;
+  };
+  EXPECT_EQ(confined(look), 0);
+  EXPECT_EQ(confined([] {
+              rlimit limit{};
+              return ::getrlimit(RLIMIT_NOFILE, &limit);
+            }),
+            0);
 }
 
 TEST_F(Confine, at_most_sixty_calls_are_allowed) {
