@@ -95,9 +95,14 @@ constexpr std::array kAllowed = {
 };
 
 #if defined(__SANITIZE_ADDRESS__)  // Its leak check stops the process by a tracer at the end.
-constexpr std::array kForSanitizer = {
-    SYS_ptrace,       SYS_wait4, SYS_prctl,    SYS_getppid,     SYS_pipe2,        SYS_process_vm_readv,  SYS_prlimit64,
-    SYS_clock_getres, SYS_open,  SYS_readlink, SYS_sigaltstack, SYS_rt_sigaction, SYS_sched_getaffinity, SYS_getuid};
+constexpr std::array kForSanitizer = {SYS_ptrace,       SYS_wait4,
+                                      SYS_prctl,        SYS_getppid,
+                                      SYS_pipe2,        SYS_process_vm_readv,
+                                      SYS_prlimit64,    SYS_clock_getres,
+                                      SYS_open,         SYS_getdents,
+                                      SYS_readlink,     SYS_sigaltstack,
+                                      SYS_rt_sigaction, SYS_sched_getaffinity,
+                                      SYS_getuid};
 #else
 constexpr std::array<long, 0> kForSanitizer = {};
 #endif
