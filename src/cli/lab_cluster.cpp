@@ -143,8 +143,9 @@ base::Result<LabQuestion> ClusterInstallation::plan(LabNode& node, std::string_v
   auto cluster = TRY(Cluster::connect({.kubeconfig = plane_->admin_kubeconfig()}));
   const std::string& name = node.scene().name;
   auto answer = TRY(plan_in_cluster(cluster.read_objects(), changes, {.nodes = {name}}));
-  return LabQuestion{
-      .prompt = "$", .words = fmt::format("plan -f public-eu.yaml --field-selector metadata.name={}", name), .answer = std::move(answer)};
+  return LabQuestion{.prompt = "$",
+                     .words = fmt::format("plan -f public-eu.yaml --field-selector metadata.name={}", name),
+                     .answer = std::move(answer)};
 }
 
 std::vector<std::string> ClusterInstallation::ways_to_look() const {

@@ -123,7 +123,7 @@ class ClusterPlan {
     if (!before_.gaps.empty()) {
       return base::fail(base::Fault::unavailable, "not asked, because what is wanted of it is not known whole");
     }
-    return options_.ask(node, {.about = Question::About::plan, .wanted = supposed_assignment(after_, node)});
+    return options_.ask(node, {.about = Question::About::plan, .wanted = TRY(supposed_assignment(after_, node))});
   }
 
   Answer plan_by_objects(const std::string& node) const {

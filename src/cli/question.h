@@ -24,7 +24,7 @@ struct Question {
   PacketWords packet{};  // For `explain`.
   // `diff`, `plan`: what the kernel is compared with. `explain`: as if it were so.
   std::optional<Assignment> wanted{};
-  std::optional<LiveWish> live{};  // `explain`: real packets to wait for.
+  std::optional<LiveWish> live{};      // `explain`: real packets to wait for.
   std::optional<NodeWishes> wishes{};  // `doctor`: what should work there.
 };
 

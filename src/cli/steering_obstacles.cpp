@@ -6,22 +6,12 @@
 #include <fmt/format.h>
 
 #include "cli/source_modes.h"
+#include "intent/node/source_sight.h"
 
 namespace cli {
 namespace {
 
 constexpr int kStrict = 1;
-
-// Behind kube-proxy a reply's route is chosen while it still carries the pod's address. IPVS alone has the load
-// balancer's address on the node.
-bool is_met(api::SourceMode mode, state::ServiceProxy proxy) {
-  using state::ServiceProxy;
-  const bool translates =
-      proxy == ServiceProxy::nftables || proxy == ServiceProxy::iptables || proxy == ServiceProxy::ipvs;
-  if (!translates) return true;
-  if (mode == api::SourceMode::load_balancer_ip) return proxy == ServiceProxy::ipvs;
-  return mode != api::SourceMode::cluster_ip;
-}
 
 bool is_kernels(std::uint32_t table) {
   return table == state::kTableMain || table == state::kTableLocal || table == state::kTableDefault;
@@ -52,14 +42,16 @@ std::vector<SteeringObstacle> strict_filters(const state::NodeFacts& facts) {
 
 std::optional<SteeringObstacle> unseen_sources(const state::NodeFacts& facts,
                                                const std::vector<api::SourceMode>& modes) {
-  const auto met = [&](api::SourceMode mode) { return is_met(mode, facts.service_proxy); };
-  if (modes.empty() || std::ranges::any_of(modes, met)) return std::nullopt;
+  const auto may_be_met = [&](api::SourceMode mode) {
+    return intent::sight_of(mode, facts.service_proxy) != intent::Sight::never;
+  };
+  if (modes.empty() || std::ranges::any_of(modes, may_be_met)) return std::nullopt;
   std::vector<std::string_view> words;
   for (const api::SourceMode mode : modes) words.push_back(api::text(mode));
   return SteeringObstacle{.code = "IPR0301",
                           .what = fmt::format("no reply carries the source {} behind kube-proxy {}; works there: {}",
                                               fmt::join(words, ", "), state::text(facts.service_proxy),
-                                              source_modes(facts.service_proxy).works)};
+                                              works_text(source_modes({.proxy = facts.service_proxy})))};
 }
 
 std::vector<SteeringObstacle> obstacles_to(const state::NetState& wanted, const state::NodeFacts& facts) {

@@ -245,10 +245,11 @@ TEST_F(Steps, a_page_that_is_too_large_is_asked_for_again_by_half_as_many_object
   EXPECT_EQ(next<ListWatch::List>().request.limit, 1U);
 }
 
+struct Large {
+  static constexpr unsigned kPageSize = 50;
+};
+
 TEST(PageSize, is_for_each_kind_to_say) {
-  struct Large {
-    static constexpr unsigned kPageSize = 50;
-  };
   EXPECT_EQ(page_size_of<Large>(), 50U);
   EXPECT_EQ(page_size_of<std::string>(), 1000U);
 }

@@ -37,9 +37,9 @@ class Socket {
   std::vector<base::Status> transact_all(std::span<Message> messages, std::stop_token stop = {});
 
   // All of them in one datagram, which the kernel does as a whole or not at all: a batch of nfnetlink, with what
-  // begins and ends it. The one at `answered` is asked for an answer, which is good only if all were done. Root of a user
-  // namespace may send no more than twice the machine's net.core.wmem_max at once, some 7,000 elements by default; what
-  // is longer fails with EMSGSIZE and says so.
+  // begins and ends it. The one at `answered` is asked for an answer, which is good only if all were done. Root of a
+  // user namespace may send no more than twice the machine's net.core.wmem_max at once, some 7,000 elements by default;
+  // what is longer fails with EMSGSIZE and says so.
   base::Status transact_whole(std::span<Message> messages, std::size_t answered);
 
   struct Dump {
