@@ -13,6 +13,7 @@
 #include "kernel/monitor.h"
 #include "kernel/rtnl/rule.h"
 #include "testbed/eventually.h"
+#include "tests/kernel/refuse_calls.h"
 #include "tests/kernel/sandbox.h"
 
 namespace kernel {
@@ -242,6 +243,40 @@ TEST_F(Faults, F8_without_the_capability_nothing_is_verified_and_writes_are_deni
     EXPECT_EQ(outcome.results[0].status.error().fault(), base::Fault::denied);
   })
       .join();
+}
+
+// A question alone is short, many changes together are long: refused are all requests, or only the changes.
+TEST_F(Faults, F10_whatever_a_call_answers_the_pass_ends_harms_nobody_and_the_next_finishes) {
+  run("ip rule add from 10.9.9.9 lookup 7 priority 400 protocol static");
+  const std::string before = run("ip rule show priority 400; ip -6 rule");
+  NetState wanted = sources(40);
+  struct Refusal {
+    std::uint32_t call;
+    std::uint32_t error;
+    std::uint32_t least;
+  };
+  constexpr std::uint32_t kChanges = 1000;
+  std::vector<Refusal> refusals;
+  for (const std::uint32_t error : {EAGAIN, EBUSY, ENOMEM, ENOBUFS, EPERM, EMSGSIZE, EINVAL, EOPNOTSUPP}) {
+    refusals.push_back({.call = SYS_sendto, .error = error, .least = 0});
+    refusals.push_back({.call = SYS_sendto, .error = error, .least = kChanges});
+  }
+  for (const std::uint32_t error : {ENOMEM, EPERM}) {
+    refusals.push_back({.call = SYS_recvmsg, .error = error, .least = 0});
+  }
+  for (const Refusal& refusal : refusals) {
+    SCOPED_TRACE(base::errno_name(static_cast<int>(refusal.error)));
+    for (Rule& rule : wanted.rules) ++rule.table;
+    auto engine = Engine::open({}).value();
+    std::thread([&] {
+      ASSERT_TRUE(refuse_calls(refusal.call, refusal.error, refusal.call == SYS_sendto ? 2 : 0, refusal.least));
+      const auto report = engine.converge(wanted, {});
+      EXPECT_FALSE(report && report->settled()) << "what was not done is not said to be";
+    }).join();
+    auto next = Engine::open({}).value();
+    EXPECT_TRUE(converge(next, wanted).settled());
+    EXPECT_EQ(run("ip rule show priority 400; ip -6 rule"), before);
+  }
 }
 
 TEST_F(Faults, stop_ends_a_long_apply_between_windows) {

