@@ -13,9 +13,15 @@ option(IPRULE_FUZZ "Link fuzz targets with libFuzzer (clang only) instead of the
 
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Paths relative to the tree, so that another clone of it finds what this one compiled. What a file includes is taken
-  # from the compiler's own list: to preprocess it once more beforehand was a fifth of a first build.
-  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1 ${CCACHE})
+  # What a file includes is taken from the compiler's own list: to preprocess it once more beforehand was a fifth of a
+  # first build.
+  set(ccache_settings CCACHE_DEPEND=1)
+  # Paths relative to the tree, so that another clone of it finds what this one compiled. In a folder with a blank in its
+  # name ccache keeps them as they are, and another clone would look at this one's headers instead of its own.
+  if(NOT PROJECT_SOURCE_DIR MATCHES " ")
+    list(APPEND ccache_settings CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1)
+  endif()
+  set(CMAKE_CXX_COMPILER_LAUNCHER env ${ccache_settings} ${CCACHE})
 endif()
 
 # Warnings are for our own code: an interface that only our targets link.
