@@ -91,6 +91,10 @@ TEST(Objects, own_route_that_differs_is_replaced_in_one_step_on_a_verified_view_
   EXPECT_EQ(text(diff(Unverified{observed, "raced"}, desired, {})), "");
 }
 
+TEST(Objects, F6_a_route_that_a_raced_dump_shows_twice_is_not_removed) {
+  EXPECT_EQ(text(diff(Unverified{world({kBase, kBase})}, world({kBase}), {})), "");
+}
+
 TEST(Objects, opaque_route_of_ours_is_replaced_or_removed_and_a_foreign_one_stays) {
   NetState observed;
   const auto where = key(state::parse_route(Family::v4, "default dev eth0 table 7").value());

@@ -95,11 +95,9 @@ std::set<net::Address> sources_of(const state::NetState& observed, const state::
 
 // Removes from the place what is wanted there; what then is left of it is surplus.
 void meet(Place& place, const Route& wanted, bool verified, Changes& out) {
-  if (const auto same = std::ranges::find(place.own, wanted, [](const Route* own) -> const Route& { return *own; });
-      same != place.own.end()) {
-    place.own.erase(same);
-    return;
-  }
+  // The kernel has no two equal routes. A dump repeats some when others change theirs meanwhile: to remove the second
+  // would remove the only one.
+  if (std::erase_if(place.own, [&](const Route* own) { return *own == wanted; }) > 0) return;
   if (!place.foreign.empty()) {
     bar(wanted, fmt::format("foreign {} is there", place.foreign), out);
     return;
