@@ -126,7 +126,7 @@ TEST(Findings, what_nodes_show_is_told_of_the_iprules_that_need_it) {
   EXPECT_THAT(
       told(rule, "IPR0301", nodes),
       ElementsAre("IPRule/a: no reply carries the source ClusterIP behind kube-proxy nftables; works there: Reply "
-                  "(recommended), LocalEndpoints: worker-1, worker-2, worker-3 (3 alike)"));
+                  "(recommended), Endpoints, LocalEndpoints: worker-1, worker-2, worker-3 (3 alike)"));
   EXPECT_THAT(told(rule, "IPR0105", nodes),
               ElementsAre("Node/worker-2: 1000: from 10.96.23.17 lookup 7 stands beside ours"));
   const auto answer = analyze({.wanted = rule}, {});
