@@ -67,9 +67,13 @@ TEST_F(RealNodeFirstMinutes, the_page_leads_from_nothing_to_the_right_uplink_and
   Document page = Document::parse(*text);
   bool same = true;
   for (Document::Piece& piece : page.pieces()) {
-    if (piece.kind == Document::Piece::Kind::file) ASSERT_TRUE(base::write_file(folder_ / piece.head, piece.body));
+    if (piece.kind == Document::Piece::Kind::file) {
+      ASSERT_TRUE(base::write_file(folder_ / piece.head, piece.body));
+    }
     if (piece.kind != Document::Piece::Kind::command) continue;
-    if (piece.head.starts_with("kubectl delete iprule")) EXPECT_TRUE(becomes_answered(0, net::Family::v4));
+    if (piece.head.starts_with("kubectl delete iprule")) {
+      EXPECT_TRUE(becomes_answered(0, net::Family::v4));
+    }
     const std::string printed = type(piece.head);
     if (tells_truly(piece.body, printed)) continue;
     same = false;

@@ -129,7 +129,7 @@ TEST_F(RealNodeQuery, kubectls_login_asks_kernels_as_well) {
   testbed::Command through = command({"doctor", "--node", node, "--via", "kubectl"});
   through.environment = {"PATH=" + folder.path().native() + ":/usr/bin:/bin", "TMPDIR=" + folder.path().native()};
   const auto done = run(std::move(through));
-  EXPECT_EQ(done.exit.code, 1) << done.output << done.errors;
+  EXPECT_EQ(done.exit.code, 0) << done.output << done.errors;
   EXPECT_THAT(done.output, HasSubstr(node + ", its kernel asked now\n"));
 }
 

@@ -143,6 +143,8 @@ class Pass {
       RuleOutcome& outcome = *candidates_[rank].outcome;
       ++(rank == winner ? outcome.matched_vips : outcome.shadowed_vips);
       if (rank == winner) continue;
+      const auto& kept = outcome.shadowings;  // A wide rule loses many.
+      if (kept.size() == RuleOutcome::kShadowingsKept && kept.back().vip < vip) continue;
       keep_first(
           outcome.shadowings,
           {.vip = vip, .service = &service, .winner = candidates_[winner].rule, .prefix = net::Prefix(vip, length)});
