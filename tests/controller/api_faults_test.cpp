@@ -47,7 +47,6 @@ class ControllerFaults : public ControllerBehindProxy {
 
 TEST_F(ControllerFaults, B5_while_every_write_conflicts_nothing_changes_and_then_the_end_is_the_same) {
   settle(5);
-  const auto before = versions();
   for (const char* verb : {"create", "update", "patch", "delete"}) {
     const std::string conflict =
         R"({"kind":"Status","status":"Failure","reason":"Conflict","code":409,"message":"the object has been modified"})";
@@ -56,6 +55,9 @@ TEST_F(ControllerFaults, B5_while_every_write_conflicts_nothing_changes_and_then
   const int creates = proxy_.calls(kCreates);
   put_services(6, 10);
   put_rule(121);
+  // What was under way before has come to its end by then.
+  ASSERT_TRUE(becomes("one was tried", [&] { return proxy_.calls(kCreates) > creates; }));
+  const auto before = versions();
   ASSERT_TRUE(becomes("all ten were tried four times", [&] { return proxy_.calls(kCreates) >= creates + 40; }));
   EXPECT_EQ(versions(), before);
   EXPECT_EQ(script_.rule("blue").status.observed_generation, 1);
