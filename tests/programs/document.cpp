@@ -50,13 +50,15 @@ bool tells_truly(const std::string& shown, const std::string& printed) {
   const std::string whole = masked(printed);
   std::string rest = masked(shown);
   std::size_t from = 0;
+  bool is_begun = false;  // The first piece must stand at the beginning, even if it is empty.
   for (auto gap = rest.find(kGap); gap != std::string::npos; gap = rest.find(kGap)) {
     const auto found = whole.find(rest.substr(0, gap), from);
-    if (found == std::string::npos || (from == 0 && found != 0)) return false;
+    if (found == std::string::npos || (!is_begun && found != 0)) return false;
+    is_begun = true;
     from = found + gap;
     rest.erase(0, gap + kGap.size());
   }
-  return from == 0 ? whole == rest : whole.size() - from >= rest.size() && whole.ends_with(rest);
+  return !is_begun ? whole == rest : whole.size() - from >= rest.size() && whole.ends_with(rest);
 }
 
 std::string masked(std::string text) {
