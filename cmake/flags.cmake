@@ -9,6 +9,7 @@ set(IPRULE_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=")
 # A library that a program uses nothing of is not loaded by it: what folders need is linked along with them.
 add_link_options(-Wl,--as-needed)
 
+option(IPRULE_JOIN "Compile the files of a folder some at a time; see cmake/layers.cmake" OFF)
 option(IPRULE_FUZZ "Link fuzz targets with libFuzzer (clang only) instead of the corpus replayer" OFF)
 
 find_program(CCACHE ccache)

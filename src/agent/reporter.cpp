@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kRequestTime = 30s;
+constexpr auto kReportTime = 30s;
 constexpr auto kSpread = 2s;  // Over which the reports of many nodes are spread.
 
 meta::Time wall_time() {
@@ -74,7 +74,7 @@ void Reporter::run(std::stop_token stop) {
       (void)runtime::Signal().wait(stop, base::SteadyClock().now() + jitter_.next());
       latest = latest_.latest();
     }
-    if (const auto done = write(**latest, kube::within(kRequestTime, stop)); done) {
+    if (const auto done = write(**latest, kube::within(kReportTime, stop)); done) {
       backoff_.reset();
       tell("");
     } else {

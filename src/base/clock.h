@@ -8,6 +8,10 @@ namespace base {
 using TimePoint = std::chrono::steady_clock::time_point;
 using Duration = std::chrono::steady_clock::duration;
 
+inline TimePoint now() {
+  return std::chrono::steady_clock::now();
+}
+
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -16,7 +20,7 @@ class Clock {
 
 class SteadyClock final : public Clock {
  public:
-  TimePoint now() const override { return std::chrono::steady_clock::now(); }
+  TimePoint now() const override { return base::now(); }
 };
 
 }  // namespace base

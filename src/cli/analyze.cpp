@@ -6,16 +6,13 @@
 #include <fmt/format.h>
 
 #include "api/kinds.h"
+#include "cli/counted.h"
 #include "cli/findings.h"
 #include "cli/gaps.h"
 #include "json/writer.h"
 
 namespace cli {
 namespace {
-
-std::string counted(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 Answer show(const std::vector<Finding>& findings, std::size_t objects, Severity fail_on) {
   Answer answer;

@@ -8,17 +8,13 @@
 #include "api/kinds.h"
 #include "base/file.h"
 #include "cli/completion.h"
+#include "cli/terminal.h"
 #include "json/writer.h"
 
 namespace cli {
 namespace {
 
 constexpr const char* kKubectlName = "kubectl_complete-iprule";
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes it.
-  return value != nullptr ? value : "";
-}
 
 struct Target {
   Shell shell;

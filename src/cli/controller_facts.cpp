@@ -10,7 +10,7 @@
 namespace cli {
 namespace {
 
-constexpr std::string_view kContainer = "manager";
+constexpr std::string_view kManagerContainer = "manager";
 
 template <typename Number>
 std::int32_t sum(const ControllerFacts& facts, Number ControllerSet::* number) {
@@ -39,7 +39,7 @@ base::Result<ControllerSet> decode_controller_set(const json::Value& deployment)
   out.ready = TRY(deployment["status"]["readyReplicas"].integer_or<std::int32_t>(0));
   const auto containers = TRY(deployment["spec"]["template"]["spec"]["containers"].items_or_none());
   for (const json::Value& container : containers) {
-    if (TRY(container["name"].string_or("")) != kContainer) continue;
+    if (TRY(container["name"].string_or("")) != kManagerContainer) continue;
     out.version = version_in_image(TRY(container["image"].string_or("")));
     out.elects = TRY(asks_to_elect(container));
   }

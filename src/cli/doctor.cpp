@@ -109,7 +109,7 @@ bool is_wished(const std::optional<NodeWishes>& wishes, const state::Link& vrf) 
 }
 
 // The tables whose routes matter: those that rules of ours look up, and those that are wanted.
-std::set<std::uint32_t> tables_of(const Examined& node) {
+std::set<std::uint32_t> tables_here(const Examined& node) {
   std::set<std::uint32_t> out = named_tables(node.wishes);
   for (const state::Rule& rule : node.observed->rules) {
     if (rule.protocol == node.protocol) out.insert(rule.table);
@@ -170,7 +170,7 @@ base::Result<Answer> examine_host(std::uint8_t protocol, std::optional<NodeWishe
   auto host = TRY(ThisHost::open());
   Examined node{.wishes = std::move(wishes), .protocol = protocol};
   node.observed = TRY(host.observe(named_tables(node.wishes)));
-  const auto tables = tables_of(node);
+  const auto tables = tables_here(node);
   node.facts = TRY(kernel::read_facts(host.socket(), tables, {}));
   node.report.facts = agent::reported(node.facts);
   // A fact more: without it nothing is said of gateways.

@@ -19,11 +19,9 @@
 namespace cli {
 namespace {
 
-constexpr std::size_t kShownMisses = 20;
+using state::words::refuse;
 
-std::unexpected<base::Error> refuse(std::string_view flag, std::string_view reason) {
-  return base::fail(base::Fault::invalid, fmt::format("{}: {}", flag, reason));
-}
+constexpr std::size_t kShownMisses = 20;
 
 bool is_ours(const state::Rule& rule) {
   return rule.protocol == api::kRuleProtocol;

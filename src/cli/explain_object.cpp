@@ -113,7 +113,7 @@ std::string target_text(std::uint32_t table, const std::string& vrf) {
   return vrf.empty() ? fmt::format("table {}", table) : "vrf " + vrf;
 }
 
-std::string modes_text(const std::vector<api::SourceMode>& modes) {
+std::string mode_list(const std::vector<api::SourceMode>& modes) {
   std::vector<std::string_view> words;
   for (const api::SourceMode mode : modes) words.push_back(api::text(mode));
   return fmt::format("{}", fmt::join(words, ", "));
@@ -142,7 +142,7 @@ Answer explain_rule(const ClusterObjects& objects, const api::IPRule& rule) {
       intent::effective_priority(rule.spec.priority, !rule.spec.vrf.empty(), agent::default_priority(objects.wanted));
   out.page().line("{}  {} -> {}, priority {}, source {}", object,
                   fmt::join(rule.spec.cidr.empty() ? rule.spec.cidrs : std::vector{rule.spec.cidr}, ", "),
-                  target_text(rule.spec.table, rule.spec.vrf), priority, modes_text(rule.modes()));
+                  target_text(rule.spec.table, rule.spec.vrf), priority, mode_list(rule.modes()));
   const Steerings all(objects);
   const auto steered = steered_by(objects, all, rule);
   Table table(2);

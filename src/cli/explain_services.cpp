@@ -30,7 +30,7 @@ bool is_meant(const api::Service& service, const ServiceChoice& choice) {
   return !choice.only || std::ranges::any_of(*choice.only, named);
 }
 
-std::string list_text(const std::vector<net::Address>& addresses) {
+std::string cell_text(const std::vector<net::Address>& addresses) {
   std::string out;
   for (const net::Address& address : addresses) out += (out.empty() ? "" : ",") + address.text();
   return out.empty() ? "-" : out;
@@ -41,11 +41,11 @@ Listing::Row row_of(const api::Service& service, const std::vector<Steering>& st
   Listing::Row row{.name = "service/" + service.meta.name, .cells = {}, .json = {}};
   if (with_namespace) row.cells.emplace_back(service.meta.ns);
   row.cells.emplace_back(service.meta.name);
-  row.cells.emplace_back(list_text(service.vips));
+  row.cells.emplace_back(cell_text(service.vips));
   const Steering* first = steerings.empty() ? nullptr : &steerings.front();
   row.cells.emplace_back(first != nullptr ? first->rule->meta.name : "-");
   row.cells.emplace_back(std::string(text(steered)), steered == Steered::otherwise ? Tone::bad : Tone::plain);
-  row.cells.emplace_back(list_text(service.cluster_ips));
+  row.cells.emplace_back(cell_text(service.cluster_ips));
   row.cells.emplace_back(first != nullptr ? std::string(api::text(first->desired->tuple.mode)) : "-");
   row.cells.emplace_back(first != nullptr ? fmt::to_string(first->desired->tuple.table) : "-");
   row.cells.emplace_back(first != nullptr ? fmt::to_string(first->desired->tuple.priority) : "-");

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/pointers.h"
 #include "cli/steering_obstacles.h"
 #include "intent/cluster/desired.h"
 
@@ -16,14 +17,6 @@ namespace cli {
 namespace {
 
 constexpr std::string_view kIgnore = "iprule.operator.brtrm.dev/ignore-findings";
-constexpr std::uint32_t kMainPriority = 32766;
-
-template <typename T>
-std::vector<const T*> pointers(const std::vector<T>& values) {
-  std::vector<const T*> out;
-  for (const T& value : values) out.push_back(&value);
-  return out;
-}
 
 std::set<std::string> codes_in(std::string_view list) {
   std::set<std::string> out;
@@ -107,11 +100,11 @@ class Analysis {
     }
     const std::uint32_t priority =
         intent::effective_priority(rule.spec.priority, !rule.spec.vrf.empty(), default_priority_);
-    if (priority >= kMainPriority) {
+    if (priority >= state::kPriorityMain) {
       tell(Severity::warning, "IPR0404",
            fmt::format("{}: {} is behind the rule for main at {}",
                        rule.spec.priority != 0 ? "spec.priority" : "the Agent's defaultPriority", priority,
-                       kMainPriority));
+                       state::kPriorityMain));
     }
     const auto selected = [&](const api::Node& node) { return rule.spec.node_selector.matches(node.meta.labels); };
     if (!objects_.nodes.empty() && std::ranges::none_of(objects_.nodes, selected)) {

@@ -14,12 +14,10 @@
 namespace cli {
 namespace {
 
-constexpr std::uint32_t kMainPriority = 32766;
-
 bool is_kernels(const state::Rule& rule) {
   const bool own_table =
       rule.table == state::kTableMain || rule.table == state::kTableLocal || rule.table == state::kTableDefault;
-  return own_table && (rule.priority == 0 || rule.priority >= kMainPriority) && !rule.selector.from;
+  return own_table && (rule.priority == 0 || rule.priority >= state::kPriorityMain) && !rule.selector.from;
 }
 
 // Why no IPRule can say it; empty if one can.

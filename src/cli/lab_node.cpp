@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-constexpr auto kPatience = 120s;  // A machine may be slow, or busy with something else.
+constexpr auto kNodePatience = 120s;  // A machine may be slow, or busy with something else.
 
 }  // namespace
 
@@ -43,7 +43,7 @@ base::Result<std::chrono::milliseconds> LabNode::wait_until(std::string_view wha
       const auto seen = TRY(engine.observe({}));
       if (fact(state::state_of(seen))) return {};
       const bool running = runs_agent();
-      if (!running || steady_clock::now() - begun > kPatience) {
+      if (!running || steady_clock::now() - begun > kNodePatience) {
         return base::fail(running ? base::Fault::timeout : base::Fault::unavailable,
                           fmt::format("{}: not seen on {}; its agent said: {}", what, node_.name,
                                       agent_ != nullptr ? last_words(*agent_) : "nothing, for it does not run"));

@@ -11,9 +11,7 @@
 namespace cli {
 namespace {
 
-std::unexpected<base::Error> refuse(std::string_view flag, std::string_view reason) {
-  return base::fail(base::Fault::invalid, fmt::format("{}: {}", flag, reason));
-}
+using state::words::refuse;
 
 constexpr std::array<std::pair<std::string_view, std::uint8_t>, 4> kProtocols = {
     {{"tcp", 6}, {"udp", 17}, {"icmp", 1}, {"icmpv6", 58}}};

@@ -29,14 +29,14 @@ base::Result<std::string> proxy_mode(const std::string& config) {
   return std::string(TRY(root["mode"].string_or("")));
 }
 
-struct Line {
+struct Likelihood {
   std::string level;
   std::string subject;
   std::string text;
 };
 
-std::vector<Line> lines_of(const ClusterSetup& setup, const LikelyProxy& likely) {
-  std::vector<Line> out;
+std::vector<Likelihood> lines_of(const ClusterSetup& setup, const LikelyProxy& likely) {
+  std::vector<Likelihood> out;
   out.push_back({setup.nodes > 0 ? "ok" : "?", "nodes",
                  fmt::format("{}{}", setup.nodes,
                              setup.kernels.empty() ? "" : fmt::format(", kernel {}", fmt::join(setup.kernels, ", ")))});
@@ -107,7 +107,7 @@ Answer show_preflight(const ClusterSetup& setup) {
   const SourceModes modes = source_modes({.proxy = likely.proxy, .cilium = setup.daemonsets.contains("cilium")});
   const auto lines = lines_of(setup, likely);
   Table table(2);
-  for (const Line& line : lines) {
+  for (const Likelihood& line : lines) {
     table.row({{line.level, line.level == "ok" ? Tone::good : Tone::faint}, line.subject, line.text});
   }
   table.print(answer.page);

@@ -9,6 +9,7 @@
 #include "api/kinds.h"
 #include "cli/age.h"
 #include "cli/components.h"
+#include "cli/counted.h"
 #include "cli/gaps.h"
 #include "cli/problem.h"
 #include "cli/rule_problems.h"
@@ -18,10 +19,6 @@ namespace cli {
 namespace {
 
 constexpr std::size_t kShownProblems = 20;
-
-std::string counted(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 // "in sync", or how many nodes are what else: "1 failing, 2 unknown".
 std::string state_of(const ClusterFacts& facts) {

@@ -8,17 +8,11 @@
 #include <fmt/format.h>
 
 #include "api/published_config.h"
+#include "cli/pointers.h"
 #include "intent/cluster/changes.h"
 
 namespace cli {
 namespace {
-
-template <typename T>
-std::vector<const T*> pointers(const std::vector<T>& values) {
-  std::vector<const T*> out;
-  for (const T& value : values) out.push_back(&value);
-  return out;
-}
 
 intent::Desired desired_in(const ClusterObjects& objects) {
   const auto rules = pointers(objects.wanted.rules);

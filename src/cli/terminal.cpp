@@ -4,14 +4,10 @@
 #include <unistd.h>
 
 namespace cli {
-namespace {
-
 std::string variable(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes it.
   return value != nullptr ? value : "";
 }
-
-}  // namespace
 
 TerminalEnvironment TerminalEnvironment::of_process() {
   return {.no_colour = !variable("NO_COLOR").empty(), .term = variable("TERM")};

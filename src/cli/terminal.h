@@ -4,6 +4,9 @@
 
 namespace cli {
 
+// Of the environment; empty where it is not set.
+std::string variable(const char* name);
+
 enum class ColourChoice { automatic, always, never };
 
 // What the environment says about the terminal; taken as a value so that a test can make one up.

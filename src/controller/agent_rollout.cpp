@@ -10,6 +10,7 @@
 #include "controller/resources.h"
 #include "controller/rollout_causes.h"
 #include "controller/waiting.h"
+#include "controller/waits.h"
 #include "intent/cluster/active_agent.h"
 #include "intent/cluster/agent_template.h"
 #include "json/writer.h"
@@ -26,9 +27,7 @@ using base::Fault;
 using intent::kAgentName;
 
 constexpr auto kRequestTime = 30s;
-constexpr auto kEcho = 50ms;      // For the watch to bring what we wrote.
 constexpr auto kLookAgain = 10s;  // At causes that no watch of ours tells, while agents do not run.
-constexpr auto kResync = 5min;    // The backstop.
 
 const kube::Resource kPolicies{.group = "admissionregistration.k8s.io",
                                .version = "v1",
@@ -247,7 +246,7 @@ base::Result<kube::Next> AgentRollout::roll_out(const Agent& agent, std::stop_to
   const auto status = intent::active_status(agent, set, facts, wall());
   TRY(write_status(agent, status, stop));
   const bool is_done = meta::find(status.conditions, "Ready")->status == meta::Truth::yes;
-  return kube::Next::after(is_done ? base::Duration(kResync) : base::Duration(kLookAgain));
+  return kube::Next::after(is_done ? kResync : base::Duration(kLookAgain));
 }
 
 base::Result<std::optional<DaemonSet>> AgentRollout::put(const Agent& agent, const DaemonSet* live,

@@ -11,7 +11,7 @@
 namespace controller {
 namespace {
 
-using Step = intent::NodeStateWrite::Step;
+using StateStep = intent::NodeStateWrite::Step;
 
 }  // namespace
 
@@ -51,8 +51,8 @@ base::Status ReportKeeper::write(const intent::NodeStateWrite& write, std::stop_
   const kube::Limit limit = kube::within(request_time_, std::move(stop));
   const meta::Meta& meta = write.object.meta;
   const kube::Key key{.ns = "", .name = meta.name};
-  if (write.step == Step::let_go || write.step == Step::node_gone) {
-    if (write.step == Step::node_gone && TRY(is_node_there(write.object, limit))) return {};
+  if (write.step == StateStep::let_go || write.step == StateStep::node_gone) {
+    if (write.step == StateStep::node_gone && TRY(is_node_there(write.object, limit))) return {};
     const auto removed =
         client_.remove(states, key, {.uid = meta.uid, .resource_version = meta.resource_version}, limit);
     if (!removed && removed.error().fault() != base::Fault::absent) return std::unexpected(removed.error());
@@ -60,8 +60,8 @@ base::Status ReportKeeper::write(const intent::NodeStateWrite& write, std::stop_
     return {};
   }
   const auto body = api::encode(write.object);
-  own_.note(TRY(write.step == Step::create ? client_.create(states, "", body, limit)
-                                           : client_.update(states, key, body, limit)));
+  own_.note(TRY(write.step == StateStep::create ? client_.create(states, "", body, limit)
+                                                : client_.update(states, key, body, limit)));
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "controller/notices.h"
 #include "controller/resources.h"
+#include "controller/waits.h"
 #include "intent/cluster/active_agent.h"
 
 namespace controller {
@@ -15,9 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using Step = intent::Write::Step;
 
-constexpr base::Duration kEcho = 50ms;      // For the watch to bring what we wrote.
 constexpr base::Duration kTogether = 50ms;  // Changes that come within this after a pass are one next pass.
-constexpr base::Duration kResync = 5min;    // The backstop; everything else is told by watches.
 constexpr base::Duration kPatience = 5s;    // For nodes to do what they were told, before the status names them.
 constexpr base::Duration kTelling = 20ms;   // For statuses in one pass: orders to nodes wait no longer for them.
 

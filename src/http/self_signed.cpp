@@ -7,6 +7,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
+#include "http/pem.h"
 #include "http/tls.h"
 #include "net/address.h"
 
@@ -16,15 +17,8 @@ namespace {
 using base::fail;
 using base::Fault;
 
-template <typename T, auto free>
-struct Free {
-  void operator()(T* one) const { free(one); }
-};
-using Bio = std::unique_ptr<BIO, Free<BIO, BIO_free>>;
-using Key = std::unique_ptr<EVP_PKEY, Free<EVP_PKEY, EVP_PKEY_free>>;
-using Certificate = std::unique_ptr<X509, Free<X509, X509_free>>;
-using Extension = std::unique_ptr<X509_EXTENSION, Free<X509_EXTENSION, X509_EXTENSION_free>>;
-using Number = std::unique_ptr<BIGNUM, Free<BIGNUM, BN_free>>;
+using Extension = std::unique_ptr<X509_EXTENSION, FreeBy<X509_EXTENSION, X509_EXTENSION_free>>;
+using Number = std::unique_ptr<BIGNUM, FreeBy<BIGNUM, BN_free>>;
 
 constexpr int kSerialBits = 127;   // Positive, and unguessable as RFC 5280 and the CA rules like it.
 constexpr long kClockSkew = 3600;  // Clients whose clock is a little late must not refuse a fresh certificate.

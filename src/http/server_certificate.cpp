@@ -4,13 +4,13 @@
 #include <ctime>
 #include <sys/stat.h>
 
-#include <climits>
 #include <fmt/format.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 
 #include "base/file.h"
+#include "http/pem.h"
 #include "http/tls.h"
 
 namespace http {
@@ -28,10 +28,6 @@ std::string stamp(const std::filesystem::path& path) {
                      info.st_mtim.tv_nsec);
 }
 
-int no_password(char*, int, int, void*) {
-  return -1;
-}
-
 int choose_http_1_1(SSL*, const unsigned char** out, unsigned char* size, const unsigned char* offered,
                     unsigned int offered_size, void*) {
   static constexpr unsigned char kHttp[] = "\x08http/1.1";
@@ -39,36 +35,6 @@ int choose_http_1_1(SSL*, const unsigned char** out, unsigned char* size, const 
   const int found = SSL_select_next_proto(&chosen, size, kHttp, sizeof kHttp - 1, offered, offered_size);
   *out = chosen;
   return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
-}
-
-using Bio = std::unique_ptr<BIO, decltype([](BIO* bio) { BIO_free(bio); })>;
-using Certificate = std::unique_ptr<X509, decltype([](X509* one) { X509_free(one); })>;
-using Key = std::unique_ptr<EVP_PKEY, decltype([](EVP_PKEY* one) { EVP_PKEY_free(one); })>;
-
-Bio reader(const std::string& text) {
-  return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(std::min<std::size_t>(text.size(), INT_MAX))));
-}
-
-base::Status use_chain(SSL_CTX* context, const std::string& pem) {
-  const Bio bio = reader(pem);
-  const Certificate leaf(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
-  if (!leaf) return fail(Fault::invalid, tls_error("the certificate is not PEM"));
-  if (SSL_CTX_use_certificate(context, leaf.get()) != 1) return fail(Fault::invalid, tls_error("certificate"));
-  while (const Certificate issuer{PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)}) {
-    if (SSL_CTX_add1_chain_cert(context, issuer.get()) != 1) return fail(Fault::invalid, tls_error("chain"));
-  }
-  ERR_clear_error();  // The end of the text is an "error" too.
-  return {};
-}
-
-base::Status use_key(SSL_CTX* context, const std::string& pem) {
-  const Bio bio = reader(pem);
-  const Key key(PEM_read_bio_PrivateKey(bio.get(), nullptr, no_password, nullptr));
-  if (!key) return fail(Fault::invalid, tls_error("the key is not PEM"));
-  if (SSL_CTX_use_PrivateKey(context, key.get()) != 1 || SSL_CTX_check_private_key(context) != 1) {
-    return fail(Fault::invalid, tls_error("the key does not belong to the certificate"));
-  }
-  return {};
 }
 
 base::Result<ServerCertificate::Context> make_context(const KeyPair& pair) {
@@ -79,8 +45,7 @@ base::Result<ServerCertificate::Context> make_context(const KeyPair& pair) {
   SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
   SSL_CTX_set_alpn_select_cb(context.get(), choose_http_1_1, nullptr);
-  TRY(use_chain(context.get(), pair.certificate));
-  TRY(use_key(context.get(), pair.key));
+  TRY(identify(context.get(), pair.certificate, pair.key, ""));
   return context;
 }
 

@@ -1,12 +1,11 @@
 #include "http/tls.h"
 
-#include <climits>
 #include <fmt/format.h>
 #include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include "http/pem.h"
 #include "net/address.h"
 
 namespace http {
@@ -17,34 +16,6 @@ using base::Fault;
 
 constexpr int kMaxChain = 8;
 constexpr std::size_t kReadAhead = 64U << 10U;
-
-struct FreeBio {
-  void operator()(BIO* bio) const { BIO_free(bio); }
-};
-using Bio = std::unique_ptr<BIO, FreeBio>;
-
-struct FreeX509 {
-  void operator()(X509* certificate) const { X509_free(certificate); }
-};
-using Certificate = std::unique_ptr<X509, FreeX509>;
-
-struct FreeKey {
-  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-};
-using Key = std::unique_ptr<EVP_PKEY, FreeKey>;
-
-Bio reader(const std::string& text) {
-  return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(std::min<std::size_t>(text.size(), INT_MAX))));
-}
-
-Certificate next_certificate(const Bio& bio) {
-  return Certificate(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
-}
-
-// A key that wants a password is an error, not a question on the terminal.
-int no_password(char*, int, int, void*) {
-  return -1;
-}
 
 base::Status trust(SSL_CTX* context, const std::string& ca) {
   if (ca.empty()) {
@@ -61,26 +32,6 @@ base::Status trust(SSL_CTX* context, const std::string& ca) {
   }
   ERR_clear_error();  // The end of the text is an "error" too.
   if (count == 0) return fail(Fault::invalid, "the CA data holds no PEM certificate");
-  return {};
-}
-
-base::Status identify(SSL_CTX* context, const std::string& chain, const std::string& key_text) {
-  if (chain.empty() && key_text.empty()) return {};
-  const Bio bio = reader(chain);
-  const Certificate leaf = next_certificate(bio);
-  if (!leaf) return fail(Fault::invalid, tls_error("the client certificate is not PEM"));
-  if (SSL_CTX_use_certificate(context, leaf.get()) != 1) return fail(Fault::invalid, tls_error("client certificate"));
-  while (const Certificate issuer = next_certificate(bio)) {
-    if (SSL_CTX_add1_chain_cert(context, issuer.get()) != 1) return fail(Fault::invalid, tls_error("client chain"));
-  }
-  ERR_clear_error();
-
-  const Bio key_bio = reader(key_text);
-  const Key key(PEM_read_bio_PrivateKey(key_bio.get(), nullptr, no_password, nullptr));
-  if (!key) return fail(Fault::invalid, tls_error("the client key is not PEM"));
-  if (SSL_CTX_use_PrivateKey(context, key.get()) != 1 || SSL_CTX_check_private_key(context) != 1) {
-    return fail(Fault::invalid, tls_error("the client key does not belong to the certificate"));
-  }
   return {};
 }
 
@@ -134,7 +85,9 @@ base::Result<TlsContext> TlsContext::load(const TlsOptions& options) {
   if (!out.context_) return fail(Fault::bug, tls_error("TLS context"));
   restrict_protocol(out.context_.get(), options.only_http1);
   if (!options.insecure) TRY(trust(out.context_.get(), options.ca));
-  TRY(identify(out.context_.get(), options.certificate, options.key));
+  if (!options.certificate.empty() || !options.key.empty()) {
+    TRY(identify(out.context_.get(), options.certificate, options.key, "client "));
+  }
   SSL_CTX_set_verify(out.context_.get(), options.insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
   out.server_name_ = options.server_name;
   out.insecure_ = options.insecure;

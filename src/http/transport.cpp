@@ -10,12 +10,9 @@ namespace http {
 namespace {
 
 using base::Fault;
+using base::now;
 
 constexpr int kMaxAttempts = 3;
-
-base::TimePoint now() {
-  return base::SteadyClock().now();
-}
 
 // Signals belong to the main thread; and OpenSSL's write to a closed socket must be an error, not SIGPIPE.
 void block_signals() {

@@ -21,14 +21,11 @@ namespace {
 
 using base::fail;
 using base::Fault;
+using base::now;
 using Parser = boost::beast::http::response_parser<boost::beast::http::string_body>;
 
 constexpr int kSwitching = 101;
-constexpr std::size_t kReadAtOnce = 64U << 10U;
-
-base::TimePoint now() {
-  return base::SteadyClock().now();
-}
+constexpr std::size_t kFramesAtOnce = 64U << 10U;
 
 // Waits for a descriptor until the deadline, or until somebody asks to stop.
 class Waiting {
@@ -69,7 +66,7 @@ base::Status write_all(Wire& wire, std::string_view bytes, Waiting& waiting) {
 
 // What came, waiting for some.
 base::Result<std::string> read_some(Wire& wire, Waiting& waiting) {
-  std::string buffer(kReadAtOnce, '\0');
+  std::string buffer(kFramesAtOnce, '\0');
   for (;;) {
     // Before any wait: TLS may hold more than poll() can see.
     const std::size_t size = TRY(wire.read(buffer));

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxSize = 16U << 20U;
 constexpr std::size_t kMaxSteps = 1'000'000;  // Nodes visited; aliases make one node count many times.
-constexpr int kMaxDepth = 100;
+constexpr int kMaxNesting = 100;
 
 std::unexpected<base::Error> refuse(fy_node* node, std::string_view reason) {
   fy_token* token = node != nullptr ? fy_node_get_scalar_token(node) : nullptr;
@@ -66,12 +66,6 @@ std::optional<std::string> as_decimal(std::string_view text) {
   return fmt::format("{}", number);
 }
 
-std::string_view scalar_text(fy_node* node) {
-  std::size_t length = 0;
-  const char* text = fy_node_get_scalar(node, &length);
-  return text != nullptr ? std::string_view(text, length) : std::string_view();
-}
-
 bool is_plain(fy_node* node) {
   std::size_t length = 0;
   const char* tag = fy_node_get_tag(node, &length);
@@ -109,7 +103,7 @@ class Converter {
  private:
   // The node an alias stands for, or the node itself.
   base::Result<fy_node*> enter(fy_node* node, int depth) {
-    if (depth > kMaxDepth) return refuse(node, fmt::format("more than {} levels", kMaxDepth));
+    if (depth > kMaxNesting) return refuse(node, fmt::format("more than {} levels", kMaxNesting));
     if (++steps_ > kMaxSteps || out_.size() > kMaxSize) return refuse(node, "the document is too large");
     if (node == nullptr || !fy_node_is_alias(node)) return node;
     fy_node* target = fy_node_resolve_alias(node);

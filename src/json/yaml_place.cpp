@@ -9,12 +9,6 @@
 namespace json {
 namespace {
 
-std::string_view scalar_text(fy_node* node) {
-  std::size_t length = 0;
-  const char* text = node != nullptr ? fy_node_get_scalar(node, &length) : nullptr;
-  return text != nullptr ? std::string_view(text, length) : std::string_view();
-}
-
 std::optional<Place> start_of(fy_node* scalar) {
   fy_token* token = scalar != nullptr ? fy_node_get_scalar_token(scalar) : nullptr;
   const fy_mark* mark = token != nullptr ? fy_token_start_mark(token) : nullptr;

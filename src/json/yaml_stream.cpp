@@ -5,6 +5,12 @@
 
 namespace json {
 
+std::string_view scalar_text(fy_node* node) {
+  std::size_t length = 0;
+  const char* text = node != nullptr ? fy_node_get_scalar(node, &length) : nullptr;
+  return text != nullptr ? std::string_view(text, length) : std::string_view();
+}
+
 base::Result<YamlStream> YamlStream::open(std::string_view text) {
   // libfyaml 0.7.12 never returns from a directive line that breaks off inside a character.
   if (!simdjson::validate_utf8(text.data(), text.size())) return base::fail(base::Fault::invalid, "not UTF-8 text");

@@ -10,6 +10,9 @@
 // libfyaml's parser with its quirks around it. Only .cpp files of this folder include this.
 namespace json {
 
+// Of a plain or quoted value; empty for any other node.
+std::string_view scalar_text(fy_node* node);
+
 using YamlDocument = std::unique_ptr<fy_document, decltype(&fy_document_destroy)>;
 
 class YamlStream {

@@ -10,7 +10,7 @@
 namespace kube {
 namespace {
 
-constexpr auto kAnswerTime = std::chrono::seconds(10);
+constexpr auto kReviewTime = std::chrono::seconds(10);
 
 // RFC 6750: the scheme's name in any case.
 std::optional<std::string> bearer_token(const http::Request& request) {
@@ -55,7 +55,7 @@ base::Result<Verdict> Authorizer::judge(const std::string& token, const PathAcce
   const std::string question = fmt::format("{} {} {}", base::sha256_hex(token), access.verb, access.path);
   const auto known = cache_.read([&](const VerdictCache& cache) { return cache.find(question, clock.now()); });
   if (known) return *known;
-  const Verdict verdict = TRY(review(token, access, within(kAnswerTime, std::move(stop))));
+  const Verdict verdict = TRY(review(token, access, within(kReviewTime, std::move(stop))));
   cache_.change([&](VerdictCache& cache) { cache.put(question, verdict, clock.now()); });
   return verdict;
 }

@@ -7,14 +7,11 @@ namespace kube {
 namespace {
 
 using base::Fault;
+using base::now;
 using Failure = EventJournal::Failure;
 
 const Resource kEvents{"events.k8s.io", "v1", "events", true};
-constexpr auto kAnswerTime = std::chrono::seconds(10);
-
-base::TimePoint now() {
-  return base::SteadyClock().now();
-}
+constexpr auto kEventTime = std::chrono::seconds(10);
 
 Failure failure_of(const Error& error, const EventJournal::Write& write) {
   switch (error.fault()) {
@@ -56,7 +53,7 @@ void Events::run(std::stop_token stop) {
 }
 
 void Events::send(const EventJournal::Write& write, std::stop_token stop) {
-  const Limit limit = within(kAnswerTime, std::move(stop));
+  const Limit limit = within(kEventTime, std::move(stop));
   const auto answer = write.create ? client_.create(kEvents, write.event.ns, encode_event(write, reporter_), limit)
                                    : client_.patch(kEvents, write.event, PatchType::merge, encode_series(write), limit);
   journal_.change([&](EventJournal& journal) {

@@ -16,14 +16,11 @@ namespace {
 
 using base::fail;
 using base::Fault;
+using base::now;
 
 const Resource kLeases{"coordination.k8s.io", "v1", "leases", true};
 constexpr auto kReleaseTime = std::chrono::seconds(2);
 constexpr base::Duration::rep kNever = base::Duration::min().count();
-
-base::TimePoint now() {
-  return base::SteadyClock().now();
-}
 
 std::string wall() {
   return micro_time(std::chrono::system_clock::now());

@@ -12,7 +12,7 @@ using base::Fault;
 using namespace std::chrono_literals;
 
 constexpr auto kFirstWait = 800ms;
-constexpr auto kLongestWait = 30s;
+constexpr auto kLongestPause = 30s;
 constexpr auto kGoodWhile = 2min;              // Without a failure: the next one counts as the first.
 constexpr auto kInitialPatience = 30s;         // Between two pieces of a streamed list.
 constexpr auto kGrace = 5s;                    // The server ends a watch; we only when it does not.
@@ -39,7 +39,7 @@ bool is_too_long(const Error& error) {
 ListWatch::ListWatch(Options options, Sink& sink, std::uint64_t seed)
     : options_(std::move(options)),
       sink_(sink),
-      backoff_(kFirstWait, kLongestWait, seed),
+      backoff_(kFirstWait, kLongestPause, seed),
       random_(seed),
       page_size_(options_.page_size) {}
 

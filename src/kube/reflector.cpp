@@ -10,11 +10,9 @@
 namespace kube {
 namespace {
 
-constexpr auto kAnswerTime = std::chrono::seconds(60);  // The server's own limit for anything but a watch.
+using base::now;
 
-base::TimePoint now() {
-  return base::SteadyClock().now();
-}
+constexpr auto kAnswerTime = std::chrono::seconds(60);  // The server's own limit for anything but a watch.
 
 class Talk {
  public:

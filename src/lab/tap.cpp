@@ -16,7 +16,7 @@
 namespace lab {
 namespace {
 
-constexpr int kBuffer = 8 << 20;
+constexpr int kTapBuffer = 8 << 20;
 constexpr std::size_t kHeader = 64;  // Both headers, of IP and of TCP or UDP, up to the ports.
 
 // The first two fields of TCP and of UDP.
@@ -56,7 +56,7 @@ base::Result<Tap> Tap::open(const Host& host, std::string_view link) {
     place.sll_family = AF_PACKET;
     place.sll_protocol = htons(ETH_P_ALL);  // Only so are sent packets seen too.
     place.sll_ifindex = static_cast<int>(::if_nametoindex(std::string(link).c_str()));
-    (void)::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUF, &kBuffer, sizeof kBuffer);
+    (void)::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUF, &kTapBuffer, sizeof kTapBuffer);
     if (place.sll_ifindex == 0 || ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&place), sizeof place) != 0)
       return base::fail_errno(fmt::format("watch link {} of {}", link, host.name()), errno);
     return {};

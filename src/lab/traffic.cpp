@@ -10,8 +10,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kPatience = 5s;  // For an answer, before it counts as lost.
-constexpr auto kPause = 5ms;    // Between two rounds: what is watched needs the machine, too.
+constexpr auto kAnswerWait = 5s;  // For an answer, before it counts as lost.
+constexpr auto kPause = 5ms;      // Between two rounds: what is watched needs the machine, too.
 
 }  // namespace
 
@@ -51,7 +51,7 @@ void Traffic::talk() {
   int expected = 0;
   for (const base::Fd& socket : sockets_) expected += ::send(socket.get(), "?", 1, 0) == 1 ? 1 : 0;
   tally_.requests += expected;
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kAnswerWait;
   std::vector<pollfd> waiting;
   for (const base::Fd& socket : sockets_) waiting.push_back({.fd = socket.get(), .events = POLLIN, .revents = 0});
   while (expected > 0 && std::chrono::steady_clock::now() < deadline) {

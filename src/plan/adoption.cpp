@@ -10,8 +10,6 @@ namespace {
 
 using state::Rule;
 
-constexpr std::uint32_t kMainPriority = 32766;  // Of the kernel's own rule that looks up `main`.
-
 // As the old project wrote them, and nothing besides.
 Rule plain(const Heirloom& heirloom, std::uint32_t priority) {
   return {.family = heirloom.source.family(),
@@ -25,7 +23,7 @@ bool is_inherited(const Rule& rule, std::span<const Heirloom> sorted) {
   const auto place = [](const Heirloom& heirloom) { return std::pair(heirloom.source, heirloom.table); };
   const auto wanted = std::pair(rule.selector.from->address(), rule.table);
   for (const Heirloom& heirloom : std::ranges::equal_range(sorted, wanted, {}, place)) {
-    const bool fits = heirloom.priority ? rule.priority == *heirloom.priority : rule.priority < kMainPriority;
+    const bool fits = heirloom.priority ? rule.priority == *heirloom.priority : rule.priority < state::kPriorityMain;
     if (fits && rule == plain(heirloom, rule.priority)) return true;
   }
   return false;

@@ -11,7 +11,7 @@ namespace {
 
 using words::refuse;
 
-constexpr std::uint16_t kMaxWeight = 255;  // What kernels before 6.12 take.
+constexpr std::uint16_t kMaxMemberWeight = 255;  // What kernels before 6.12 take.
 
 base::Status check_group(const Nexthop& nexthop) {
   if (nexthop.blackhole || nexthop.via || nexthop.onlink || !nexthop.dev.empty()) {
@@ -22,8 +22,8 @@ base::Status check_group(const Nexthop& nexthop) {
     if (member.id == 0 || member.id == nexthop.id) {
       return refuse("group", fmt::format("{} cannot be a member", member.id));
     }
-    if (member.weight == 0 || member.weight > kMaxWeight) {
-      return refuse("group", fmt::format("weight {} is not from 1 to {}", member.weight, kMaxWeight));
+    if (member.weight == 0 || member.weight > kMaxMemberWeight) {
+      return refuse("group", fmt::format("weight {} is not from 1 to {}", member.weight, kMaxMemberWeight));
     }
     if (i > 0 && nexthop.group[i - 1].id == member.id) return refuse("group", "twice the same: use its weight");
   }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "state/mix.h"
 #include "state/words.h"
 
 namespace state {
@@ -13,7 +14,7 @@ using words::refuse;
 
 constexpr std::uint32_t kDefaultMetricV6 = 1024;  // IP6_RT_PRIO_USER
 constexpr unsigned kDscpBits = 0xfc;
-constexpr std::uint16_t kMaxWeight = 256;
+constexpr std::uint16_t kMaxHopWeight = 256;
 
 base::Status check_family(std::string_view field, net::Family family, const net::Prefix& prefix) {
   if (prefix.family() == family) return {};
@@ -54,8 +55,8 @@ base::Status check_hop(net::Family family, const RouteHop& hop) {
   }
   if (hop.via && hop.via->is_unspecified()) return refuse("via", fmt::format("{} is no gateway", hop.via->text()));
   if (hop.onlink && !hop.via) return refuse("onlink", "only with a gateway");
-  if (hop.weight == 0 || hop.weight > kMaxWeight) {
-    return refuse("weight", fmt::format("{} is not from 1 to {}", hop.weight, kMaxWeight));
+  if (hop.weight == 0 || hop.weight > kMaxHopWeight) {
+    return refuse("weight", fmt::format("{} is not from 1 to {}", hop.weight, kMaxHopWeight));
   }
   return {};
 }
@@ -101,11 +102,6 @@ base::Status check_metrics(const Route& route) {
     if (i > 0 && route.metrics[i - 1].kind == metric.kind) return refuse("metrics", "twice the same");
   }
   return {};
-}
-
-void mix(std::size_t& seed, std::size_t value) {
-  seed = (seed ^ value) * 0x9e3779b97f4a7c15U;
-  seed ^= seed >> 32U;
 }
 
 }  // namespace

@@ -4,12 +4,13 @@
 
 #include <fmt/format.h>
 
+#include "state/mix.h"
+#include "state/words.h"
+
 namespace state {
 namespace {
 
-std::unexpected<base::Error> refuse(std::string_view field, std::string reason) {
-  return base::fail(base::Fault::invalid, fmt::format("{}: {}", field, reason));
-}
+using words::refuse;
 
 base::Status check_prefix(std::string_view field, net::Family family, const std::optional<net::Prefix>& prefix) {
   if (prefix && prefix->family() != family) {
@@ -64,11 +65,6 @@ base::Status check_lookup(const Rule& rule) {
     return refuse("suppress_ifgroup", "larger than an interface group can be");
   }
   return {};
-}
-
-void mix(std::size_t& seed, std::size_t value) {
-  seed = (seed ^ value) * 0x9e3779b97f4a7c15U;
-  seed ^= seed >> 32U;
 }
 
 }  // namespace

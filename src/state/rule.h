@@ -20,6 +20,10 @@ inline constexpr std::uint32_t kTableDefault = 253;
 inline constexpr std::uint32_t kTableMain = 254;
 inline constexpr std::uint32_t kTableLocal = 255;
 
+// Where it keeps its own rules: the one for VRF devices, once there is one, and the one that looks up `main`.
+inline constexpr std::uint32_t kPriorityVrf = 1000;
+inline constexpr std::uint32_t kPriorityMain = 32766;
+
 // Matches packets whose mark, under the mask, is the value.
 struct Mark {
   std::uint32_t value = 0;

@@ -40,9 +40,9 @@ std::vector<const api::Node*> bare_nodes(const ClusterNow& cluster, Patience& pa
   return out;
 }
 
-class Pass {
+class Decider {
  public:
-  Pass(const ClusterNow& cluster, Patience& patience)
+  Decider(const ClusterNow& cluster, Patience& patience)
       : cluster_(cluster),
         patience_(patience),
         settings_(cluster.agent != nullptr ? cluster.agent->spec : api::Agent::Spec()),
@@ -194,7 +194,7 @@ class Pass {
 }  // namespace
 
 Decision decide(const ClusterNow& cluster, Patience& patience) {
-  return Pass(cluster, patience).run();
+  return Decider(cluster, patience).run();
 }
 
 }  // namespace intent

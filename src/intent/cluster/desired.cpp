@@ -9,13 +9,12 @@
 
 #include "intent/cluster/prefix_trie.h"
 #include "intent/cluster/shards.h"
+#include "state/rule.h"
 
 namespace intent {
 namespace {
 
 using api::SourceMode;
-
-constexpr std::uint32_t kVrfPriority = 999;
 
 // An accepted IPRule with what matching needs at hand. Its place in the list is its rank: the lower one wins where
 // prefixes are equally long.
@@ -46,7 +45,7 @@ struct Contribution {
 };
 
 // The same for one endpoint of the Service. The two modes of endpoints are one here: an address is an address.
-struct Claim {
+struct EndpointContribution {
   const api::EndpointSlice::Endpoint* endpoint;
   Contribution of;
 
@@ -91,7 +90,7 @@ class Pass {
     for (const api::Service* service : view_.services) match(*service);
     std::ranges::sort(contributions_, {}, &Contribution::best_first);
     for (std::size_t first = 0; first < contributions_.size();) first = settle_source(first);
-    std::ranges::sort(claims_, {}, &Claim::best_first);
+    std::ranges::sort(claims_, {}, &EndpointContribution::best_first);
     for (std::size_t first = 0; first < claims_.size();) first = settle_endpoint(first);
     for (auto& [key, group] : groups_) out_.configs.push_back(std::move(group));
     finish();
@@ -258,7 +257,7 @@ class Pass {
     std::vector<const DesiredConfig*> kept;
     std::size_t at = first;
     for (; at < claims_.size(); ++at) {
-      const Claim& claim = claims_[at];
+      const EndpointContribution& claim = claims_[at];
       if (claim.of.source != claims_[first].of.source) break;
       const Tuple tuple = group_tuple(claim.of);
       const auto rival = std::ranges::find_if(kept, [&](const DesiredConfig* config) {
@@ -364,7 +363,7 @@ class Pass {
   std::vector<Contribution> contributions_;
   std::map<std::pair<std::string_view, std::string_view>, std::vector<const api::EndpointSlice*>>
       slices_;  // By Service.
-  std::vector<Claim> claims_;
+  std::vector<EndpointContribution> claims_;
   std::map<Tuple, DesiredConfig> groups_;
   std::vector<std::uint32_t> containing_;
 };
@@ -373,7 +372,7 @@ class Pass {
 
 std::uint32_t effective_priority(std::uint32_t priority, bool is_vrf, std::uint32_t default_priority) {
   if (priority != 0) return priority;
-  return is_vrf ? std::min(kVrfPriority, default_priority) : default_priority;
+  return is_vrf ? std::min(state::kPriorityVrf - 1, default_priority) : default_priority;
 }
 
 Desired desired_configs(const ClusterView& view) {

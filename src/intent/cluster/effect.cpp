@@ -19,8 +19,6 @@ using api::SourceMode;
 using meta::Truth;
 using Names = std::vector<std::string>;
 
-constexpr std::uint32_t kMainPriority = 32766;
-
 // The reports of nodes this IPRule is for.
 std::vector<const Holder*> reporting(const api::IPRule& rule, const NodeReports& reports) {
   std::vector<const Holder*> out;
@@ -171,7 +169,7 @@ meta::Condition effective(const RuleOutcome& outcome, const NodeReports& reports
                           api::Dataplane dataplane) {
   const api::IPRule& rule = *outcome.rule;
   const std::uint32_t priority = effective_priority(rule.spec.priority, !rule.spec.vrf.empty(), default_priority);
-  if (priority >= kMainPriority) {
+  if (priority >= state::kPriorityMain) {
     return verdict(Truth::no, "PriorityAfterMain",
                    fmt::format("priority {} comes after the main table, whose default route answers first; set "
                                "spec.priority to 32765 or less",

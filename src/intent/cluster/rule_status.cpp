@@ -16,7 +16,6 @@ using Stage = Spread::Stage;
 
 constexpr std::uint32_t kFirstReservedTable = 253;  // default, main, local
 constexpr std::uint32_t kLastReservedTable = 255;
-constexpr std::uint32_t kVrfPriority = 1000;  // Where the kernel keeps its own rule for VRF devices.
 constexpr std::size_t kMostConflicts = 5;
 constexpr std::chrono::seconds kUsualWait{60};  // For a load balancer to give an address.
 
@@ -32,11 +31,11 @@ meta::Condition accepted(const RuleOutcome& outcome, std::uint32_t default_prior
   if (!outcome.acceptance.accepted()) return out;
   const std::uint32_t priority = effective_priority(spec.priority, !spec.vrf.empty(), default_priority);
   out.message += fmt::format("; priority {}{}", priority, spec.priority == 0 ? " (default)" : "");
-  if (!spec.vrf.empty() && priority >= kVrfPriority) {
+  if (!spec.vrf.empty() && priority >= state::kPriorityVrf) {
     out.message += fmt::format(
         "; the kernel's own rule for VRFs at {} decides first about what comes in by their devices: set spec.priority "
         "to {} or less",
-        kVrfPriority, kVrfPriority - 1);
+        state::kPriorityVrf, state::kPriorityVrf - 1);
   }
   if (spec.table >= kFirstReservedTable && spec.table <= kLastReservedTable) {
     out.message += fmt::format("; table {} is one of the kernel's own: a table of its own is safer", spec.table);

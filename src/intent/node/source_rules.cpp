@@ -20,9 +20,6 @@ using api::SourceMode;
 using Reason = Refusal::Reason;
 using Trust = PublishedConfig::Trust;
 
-constexpr std::uint32_t kVrfPriority = 1000;    // Of the kernel's own rule for VRF devices.
-constexpr std::uint32_t kMainPriority = 32766;  // Of the kernel's own rule that looks up `main`.
-
 struct Wish {
   Claim claim;
   const PublishedConfig* config;
@@ -265,22 +262,22 @@ class Compiler {
                                .reason = Warning::Reason::reserved_table,
                                .message = fmt::format("table {} belongs to the system", claim.table)});
     }
-    if (!wish.config->spec.vrf.empty() && claim.priority >= kVrfPriority) {
+    if (!wish.config->spec.vrf.empty() && claim.priority >= state::kPriorityVrf) {
       out_.warnings.push_back(
           {.config = wish.config,
            .reason = Warning::Reason::priority_after_vrf,
            .message =
                fmt::format("priority {} does not come before the kernel's own rule for VRFs, which decides about "
                            "what comes in by their devices; use one below {}",
-                           claim.priority, kVrfPriority)});
+                           claim.priority, state::kPriorityVrf)});
     }
-    if (claim.priority >= kMainPriority) {
+    if (claim.priority >= state::kPriorityMain) {
       out_.warnings.push_back(
           {.config = wish.config,
            .reason = Warning::Reason::priority_after_main,
            .message = fmt::format("priority {} comes after the table main, whose default route usually wins; use one "
                                   "below {}",
-                                  claim.priority, kMainPriority)});
+                                  claim.priority, state::kPriorityMain)});
     }
   }
 

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kBound = 90s;  // Seven seconds on an idle machine.
+constexpr auto kNodeBound = 90s;  // Seven seconds on an idle machine.
 constexpr const char* kBox = IPRULE_SOURCE_DIR "/tests/support/testbed/box";
 
 // The line about oom_score_adj: runc may not lower it inside the sandbox.
@@ -61,7 +61,7 @@ evictionHard: {{memory.available: 50Mi, nodefs.available: "0%", nodefs.inodesFre
 )";
 
 base::Result<std::string> output_of(const Command& command) {
-  Finished done = TRY(testbed::run(command, kBound));
+  Finished done = TRY(testbed::run(command, kNodeBound));
   if (!done.exit.ok())
     return base::fail(base::Fault::invalid,
                       fmt::format("{}: {}{}", fmt::join(command.arguments, " "), done.output, done.errors));
@@ -79,7 +79,7 @@ Node::Node(lab::Host& host, int number, const lab::AddressPair& addresses)
 Node::~Node() {
   parts_.clear();
   if (box_ != nullptr) box_->kill();  // And with its first process, everything in it.
-  (void)testbed::run({.arguments = {kBox, "remove", cgroup_}}, kBound);
+  (void)testbed::run({.arguments = {kBox, "remove", cgroup_}}, kNodeBound);
 }
 
 base::Result<std::unique_ptr<Node>> Node::start(Cluster& cluster, lab::World& world, lab::Host& host, int number,
@@ -97,7 +97,7 @@ base::Result<std::unique_ptr<Node>> Node::start(Cluster& cluster, lab::World& wo
         {"get", "node", host.name(), "-o", R"(jsonpath={.status.conditions[?(@.type=="Ready")].status})"});
     return condition && *condition == "True";
   };
-  if (!eventually(host.name() + " is Ready", kBound, ready))
+  if (!eventually(host.name() + " is Ready", kNodeBound, ready))
     return base::fail(base::Fault::unavailable, node->logs(""));
   return node;
 }
@@ -120,7 +120,7 @@ base::Status Node::connect_pods(lab::World& world, const Cluster& cluster) {
 base::Status Node::open_box() {
   const std::filesystem::path ready = folder_ / "ready";
   box_ = TRY(host_->start({.arguments = {kBox, "start", cgroup_, ready.native()}, .log = folder_ / "box.log"}));
-  if (!eventually("the node's box", kBound, [&] { return std::filesystem::exists(ready) || !box_->running(); }) ||
+  if (!eventually("the node's box", kNodeBound, [&] { return std::filesystem::exists(ready) || !box_->running(); }) ||
       !box_->running())
     return base::fail(base::Fault::unavailable, box_->output());
   const auto children =
@@ -139,7 +139,7 @@ base::Status Node::start_containerd(const std::vector<std::filesystem::path>& im
   TRY(base::write_file(folder_ / "cni/10-pods.conflist", fmt::format(kPodNetwork, number_)));
   TRY(base::write_file(folder_ / "containerd.toml", fmt::format(kContainerd, kPauseImage, (folder_ / "cni").native())));
   const auto ask = [this] {
-    const auto answer = testbed::run({.arguments = in_box({"ctr", "version"})}, kBound);
+    const auto answer = testbed::run({.arguments = in_box({"ctr", "version"})}, kNodeBound);
     return answer && answer->exit.ok();
   };
   parts_.emplace_back("containerd",

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <openssl/bio.h>
+#include <openssl/evp.h>
+#include <openssl/x509.h>
+
+#include "base/result.h"
+
+struct ssl_ctx_st;
+
+// What OpenSSL makes of PEM text. Only .cpp files of this folder include this.
+namespace http {
+
+template <typename T, auto free>
+struct FreeBy {
+  void operator()(T* one) const { free(one); }
+};
+using Bio = std::unique_ptr<BIO, FreeBy<BIO, BIO_free>>;
+using Certificate = std::unique_ptr<X509, FreeBy<X509, X509_free>>;
+using Key = std::unique_ptr<EVP_PKEY, FreeBy<EVP_PKEY, EVP_PKEY_free>>;
+
+// `text` must outlive it.
+Bio reader(const std::string& text);
+// Null at the end, which also is an entry of OpenSSL's error queue.
+Certificate next_certificate(const Bio& bio);
+
+// Who we are from now on: a certificate with its chain, and its key. `whose` stands before both in errors: "client ".
+base::Status identify(ssl_ctx_st* context, const std::string& chain, const std::string& key, std::string_view whose);
+
+}  // namespace http
