@@ -7,6 +7,7 @@
 
 #include "intent/cluster/effect.h"
 #include "intent/cluster/finding_codes.h"
+#include "state/rule.h"
 
 namespace intent {
 namespace {
