@@ -63,15 +63,13 @@ class AgentKilledAtReport : public AgentFaults, public testing::WithParamInterfa
                              cluster_.address().text()};
 };
 
-INSTANTIATE_TEST_SUITE_P(Each, AgentKilledAtReport,
-                         testing::Values(CrashAtReport{.withdrawn = false, .heard = false},
-                                         CrashAtReport{.withdrawn = false, .heard = true},
-                                         CrashAtReport{.withdrawn = true, .heard = false},
-                                         CrashAtReport{.withdrawn = true, .heard = true}),
-                         [](const auto& of) {
-                           return fmt::format("{}_{}", of.param.withdrawn ? "withdrawn" : "offered",
-                                              of.param.heard ? "heard" : "unheard");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Each, AgentKilledAtReport,
+    testing::Values(CrashAtReport{.withdrawn = false, .heard = false}, CrashAtReport{.withdrawn = false, .heard = true},
+                    CrashAtReport{.withdrawn = true, .heard = false}, CrashAtReport{.withdrawn = true, .heard = true}),
+    [](const auto& of) {
+      return fmt::format("{}_{}", of.param.withdrawn ? "withdrawn" : "offered", of.param.heard ? "heard" : "unheard");
+    });
 
 TEST_P(AgentKilledAtReport, B4_the_report_follows_the_read_back_and_repeating_it_is_harmless) {
   const auto [withdrawn, heard] = GetParam();
