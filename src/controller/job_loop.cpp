@@ -13,7 +13,7 @@ JobLoop::JobLoop(const Names& names, runtime::Signal& changed, Reconcile reconci
       controller_(
           {.name = names.controller},
           [reconcile = std::move(reconcile)](const kube::WorkKey&, std::stop_token stop) { return reconcile(stop); },
-          [this](kube::Outcome outcome, base::Duration took) { metrics_.passed(outcome, took); }) {
+          [this](const kube::Pass& pass) { metrics_.passed(pass); }) {
   registry.before_text([this] { metrics_.set_queue(controller_.queue().counts(), controller_.active_workers()); });
 }
 

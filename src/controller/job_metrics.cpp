@@ -28,8 +28,14 @@ JobMetrics::JobMetrics(metrics::Registry& registry, const std::string& name, con
       adds_(registry.counter("workqueue_adds_total", "Keys that were queued.", {{"name", name}})),
       retries_(registry.counter("workqueue_retries_total", "Keys that were queued again after a failure.",
                                 {{"name", name}})),
+      queue_time_(registry.histogram("workqueue_queue_duration_seconds", "How long a key waited for a worker.",
+                                     kWorkBounds, {{"name", name}})),
       work_time_(registry.histogram("workqueue_work_duration_seconds", "How long the work on a key took.", kWorkBounds,
                                     {{"name", name}})),
+      unfinished_(registry.gauge("workqueue_unfinished_work_seconds",
+                                 "For how long keys that are worked on have been, in sum.", {{"name", name}})),
+      longest_(registry.gauge("workqueue_longest_running_processor_seconds",
+                              "For how long the key that takes longest has been worked on.", {{"name", name}})),
       old_total_(registry.counter("iprule_operator_reconcile_total", "Passes.", {{"controller", old_name}})),
       old_errors_(registry.counter("iprule_operator_reconcile_errors_total", "Passes that failed.",
                                    {{"controller", old_name}})),
@@ -45,13 +51,14 @@ JobMetrics::JobMetrics(metrics::Registry& registry, const std::string& name, con
       .set(1);
 }
 
-void JobMetrics::passed(Outcome outcome, base::Duration took) const {
-  results_.at(outcome).add();
-  time_.observe(took);
-  work_time_.observe(took);
+void JobMetrics::passed(const kube::Pass& pass) const {
+  results_.at(pass.outcome).add();
+  time_.observe(pass.took);
+  queue_time_.observe(pass.waited);
+  work_time_.observe(pass.took);
   old_total_.add();
-  old_time_.observe(took);
-  if (outcome != Outcome::error) return;
+  old_time_.observe(pass.took);
+  if (pass.outcome != Outcome::error) return;
   errors_.add();
   old_errors_.add();
 }
@@ -60,6 +67,8 @@ void JobMetrics::set_queue(const kube::WorkSchedule::Counts& counts, int active_
   depth_.set(static_cast<double>(counts.ready));
   adds_.raise_to(static_cast<double>(counts.adds));
   retries_.raise_to(static_cast<double>(counts.retries));
+  unfinished_.set(std::chrono::duration<double>(counts.unfinished).count());
+  longest_.set(std::chrono::duration<double>(counts.longest).count());
   active_.set(active_workers);
 }
 

@@ -15,7 +15,7 @@ class JobMetrics {
   // `name` as controller-runtime has it ("ipRule"), `old_name` as the old project's own counters have it ("iprule").
   JobMetrics(metrics::Registry& registry, const std::string& name, const std::string& old_name);
 
-  void passed(kube::Outcome outcome, base::Duration took) const;
+  void passed(const kube::Pass& pass) const;
   void set_queue(const kube::WorkSchedule::Counts& counts, int active_workers) const;
 
  private:
@@ -26,7 +26,10 @@ class JobMetrics {
   metrics::Gauge depth_;
   metrics::Counter adds_;
   metrics::Counter retries_;
+  metrics::Histogram queue_time_;
   metrics::Histogram work_time_;
+  metrics::Gauge unfinished_;
+  metrics::Gauge longest_;
   metrics::Counter old_total_;
   metrics::Counter old_errors_;
   metrics::Histogram old_time_;

@@ -38,9 +38,9 @@ TEST(ConfigMetrics, D47_both_generations_names_have_the_same_values_and_gauges_a
 TEST(JobMetrics, passes_are_counted_as_controller_runtime_and_as_the_old_project_do) {
   metrics::Registry registry;
   const JobMetrics metrics(registry, "ipRule", "iprule");
-  metrics.passed(kube::Outcome::success, 10ms);
-  metrics.passed(kube::Outcome::error, 3s);
-  metrics.set_queue({.adds = 5, .retries = 2, .ready = 1}, 1);
+  metrics.passed({.outcome = kube::Outcome::success, .waited = 2ms, .took = 10ms});
+  metrics.passed({.outcome = kube::Outcome::error, .waited = 2s, .took = 3s});
+  metrics.set_queue({.adds = 5, .retries = 2, .ready = 1, .unfinished = 5s, .longest = 4s}, 1);
   const std::string text = registry.text();
   for (const std::string_view line :
        {"controller_runtime_reconcile_total{controller=\"ipRule\",result=\"success\"} 1\n",
@@ -53,6 +53,10 @@ TEST(JobMetrics, passes_are_counted_as_controller_runtime_and_as_the_old_project
         "workqueue_depth{name=\"ipRule\"} 1\n", "workqueue_adds_total{name=\"ipRule\"} 5\n",
         "workqueue_retries_total{name=\"ipRule\"} 2\n", "workqueue_work_duration_seconds_count{name=\"ipRule\"} 2\n",
         "workqueue_work_duration_seconds_bucket{name=\"ipRule\",le=\"0.1\"} 1\n",
+        "workqueue_queue_duration_seconds_bucket{name=\"ipRule\",le=\"0.01\"} 1\n",
+        "workqueue_queue_duration_seconds_sum{name=\"ipRule\"} 2.002\n",
+        "workqueue_unfinished_work_seconds{name=\"ipRule\"} 5\n",
+        "workqueue_longest_running_processor_seconds{name=\"ipRule\"} 4\n",
         "iprule_operator_reconcile_total{controller=\"iprule\"} 2\n",
         "iprule_operator_reconcile_errors_total{controller=\"iprule\"} 1\n",
         "iprule_operator_reconcile_duration_seconds_bucket{controller=\"iprule\",le=\"2.5\"} 1\n"}) {

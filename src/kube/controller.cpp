@@ -73,7 +73,9 @@ void Controller::work(runtime::Heartbeat& heartbeat, std::stop_token stop) {
 Next Controller::pass(const WorkKey& key, std::stop_token stop) {
   const base::TimePoint start = clock_.now();
   const base::Result<Next> result = reconcile_(key, std::move(stop));
-  if (observe_) observe_(outcome_of(result), clock_.now() - start);
+  if (observe_) {
+    observe_({.outcome = outcome_of(result), .waited = queue_.waited(key), .took = clock_.now() - start});
+  }
   if (result) return *result;
   if (result.error().fault() != base::Fault::cancelled) {
     base::log::error("reconcile failed, will try again",

@@ -18,6 +18,12 @@ namespace kube {
 enum class Outcome { success, error, requeue, requeue_after };
 std::string_view text(Outcome outcome);
 
+struct Pass {
+  Outcome outcome;
+  base::Duration waited;  // For a worker, since its key was ready.
+  base::Duration took;
+};
+
 struct ControllerOptions {
   std::string name;
   unsigned workers = 1;
@@ -30,7 +36,7 @@ struct ControllerOptions {
 class Controller {
  public:
   using Reconcile = std::function<base::Result<Next>(const WorkKey&, std::stop_token)>;
-  using Observer = std::function<void(Outcome, base::Duration)>;  // After each pass, on its worker; for metrics.
+  using Observer = std::function<void(const Pass&)>;  // After each pass, on its worker; for metrics.
 
   Controller(ControllerOptions options, Reconcile reconcile, Observer observe = {});
 

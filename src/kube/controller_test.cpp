@@ -37,9 +37,10 @@ TEST(Controller, every_pass_is_observed_with_how_it_ended) {
         if (key == "error") return base::fail(base::Fault::denied, "no");
         return Next::on_change();
       },
-      [&](Outcome outcome, base::Duration took) {
-        EXPECT_GE(took, 0s);
-        outcomes.change([&](auto& counts) { ++counts[std::string(text(outcome))]; });
+      [&](const Pass& pass) {
+        EXPECT_GE(pass.waited, 0s);
+        EXPECT_GE(pass.took, 0s);
+        outcomes.change([&](auto& counts) { ++counts[std::string(text(pass.outcome))]; });
       });
   {
     std::jthread thread([&](std::stop_token stop) { controller.run(std::move(stop)); });

@@ -5,12 +5,12 @@
 
 namespace kube {
 
-void WorkSchedule::add(const WorkKey& key) {
+void WorkSchedule::add(const WorkKey& key, base::TimePoint now) {
   if (closed_) return;
   Entry& entry = entries_[key];
   switch (entry.place) {
     case Place::nowhere:
-      return make_ready(key, entry);
+      return make_ready(key, entry, now);
     case Place::ready:
       return;
     case Place::taken:
@@ -56,19 +56,25 @@ std::optional<WorkKey> WorkSchedule::take(base::TimePoint now) {
   if (ready_.empty()) return std::nullopt;
   WorkKey key = std::move(ready_.front());
   ready_.pop_front();
-  entries_.at(key).place = Place::taken;
+  Entry& entry = entries_.at(key);
+  entry.place = Place::taken;
+  entry.waited = now - std::exchange(entry.since, now);
   ++taken_;
   return key;
 }
 
-void WorkSchedule::done(const WorkKey& key) {
+base::Duration WorkSchedule::waited(const WorkKey& key) const {
+  return entries_.at(key).waited;
+}
+
+void WorkSchedule::done(const WorkKey& key, base::TimePoint now) {
   const auto found = entries_.find(key);
   if (found == entries_.end() || found->second.place != Place::taken) std::abort();  // A worker ends what it took.
   Entry& entry = found->second;
   entry.place = Place::nowhere;
   --taken_;
   if (std::exchange(entry.again, false)) {
-    make_ready(key, entry);
+    make_ready(key, entry, now);
   } else {
     drop_if_idle(key);
   }
@@ -79,21 +85,28 @@ std::optional<base::TimePoint> WorkSchedule::next_due() const {
   return delays_.begin()->first;
 }
 
-WorkSchedule::Counts WorkSchedule::counts() const {
-  return {.adds = adds_, .retries = retries_, .ready = ready_.size(), .delayed = delays_.size(), .taken = taken_};
+WorkSchedule::Counts WorkSchedule::counts(base::TimePoint now) const {
+  Counts out{.adds = adds_, .retries = retries_, .ready = ready_.size(), .delayed = delays_.size(), .taken = taken_};
+  for (const auto& [key, entry] : entries_) {
+    if (entry.place != Place::taken) continue;
+    out.unfinished += now - entry.since;
+    out.longest = std::max(out.longest, now - entry.since);
+  }
+  return out;
 }
 
-void WorkSchedule::make_ready(const WorkKey& key, Entry& entry) {
+void WorkSchedule::make_ready(const WorkKey& key, Entry& entry, base::TimePoint now) {
   entry.place = Place::ready;
+  entry.since = now;
   ready_.push_back(key);
   ++adds_;
 }
 
 void WorkSchedule::end_delays(base::TimePoint now) {
   while (!delays_.empty() && delays_.begin()->first <= now) {
-    const WorkKey key = std::move(delays_.extract(delays_.begin()).value().second);
+    const auto [due, key] = std::move(delays_.extract(delays_.begin()).value());
     entries_.at(key).due.reset();
-    add(key);
+    add(key, due);
   }
 }
 

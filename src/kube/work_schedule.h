@@ -39,22 +39,25 @@ class WorkSchedule {
     std::size_t ready = 0;
     std::size_t delayed = 0;
     std::size_t taken = 0;
+    base::Duration unfinished{0};  // For how long those that are taken have been worked on, in sum,
+    base::Duration longest{0};     // and the longest of them.
   };
 
   explicit WorkSchedule(const WorkTuning& tuning = {}) : tuning_(tuning), all_retries_(tuning.retries) {}
 
-  void add(const WorkKey& key);
+  void add(const WorkKey& key, base::TimePoint now);
   void add_at(const WorkKey& key, base::TimePoint due);
   void retry(const WorkKey& key, base::TimePoint now);
   void forget(const WorkKey& key);
   void close();
 
   std::optional<WorkKey> take(base::TimePoint now);
-  void done(const WorkKey& key);  // Of a key that was taken.
+  base::Duration waited(const WorkKey& key) const;     // Of a key that was taken: from ready to taken.
+  void done(const WorkKey& key, base::TimePoint now);  // Of a key that was taken.
 
   // When take() may give something although nobody calls anything else: the first delay to end.
   std::optional<base::TimePoint> next_due() const;
-  Counts counts() const;
+  Counts counts(base::TimePoint now) const;
 
  private:
   enum class Place { nowhere, ready, taken };
@@ -63,9 +66,11 @@ class WorkSchedule {
     bool again = false;  // Added while it was worked on.
     std::optional<base::TimePoint> due;
     unsigned failures = 0;
+    base::TimePoint since{};  // Ready or taken.
+    base::Duration waited{0};
   };
 
-  void make_ready(const WorkKey& key, Entry& entry);
+  void make_ready(const WorkKey& key, Entry& entry, base::TimePoint now);
   void end_delays(base::TimePoint now);
   void drop_if_idle(const WorkKey& key);
   base::Duration own_delay(unsigned failures) const;

@@ -131,7 +131,7 @@ class Comparison {
     const WorkKey key(1, static_cast<char>('a' + step.key));
     switch (step.kind) {
       case Step::add:
-        schedule_.add(key);
+        schedule_.add(key, now_);
         return model_.add(key);
       case Step::add_at:
         schedule_.add_at(key, now_ + step.time);
@@ -162,7 +162,7 @@ class Comparison {
       while (!taken_.empty()) done(0);
       take();
     } while (!taken_.empty());
-    const auto counts = schedule_.counts();
+    const auto counts = schedule_.counts(now_);
     RC_ASSERT(counts.ready == 0U && counts.taken == 0U && counts.delayed == 0U);
   }
 
@@ -179,7 +179,7 @@ class Comparison {
   void done(std::size_t which) {
     if (taken_.empty()) return;
     const auto position = taken_.begin() + static_cast<std::ptrdiff_t>(which % taken_.size());
-    schedule_.done(*position);
+    schedule_.done(*position, now_);
     model_.done(*position);
     taken_.erase(position);
   }
@@ -219,23 +219,23 @@ TEST(WorkSchedule, long_schedules_behave_as_the_laws_say) {
 
 TEST(WorkSchedule, adds_during_a_pass_are_exactly_one_more_pass) {
   WorkSchedule schedule;
-  schedule.add("a");
+  schedule.add("a", kStart);
   EXPECT_EQ(schedule.take(kStart), "a");
-  for (int i = 0; i < 10; ++i) schedule.add("a");
+  for (int i = 0; i < 10; ++i) schedule.add("a", kStart);
   EXPECT_EQ(schedule.take(kStart), std::nullopt);
-  schedule.done("a");
+  schedule.done("a", kStart);
   EXPECT_EQ(schedule.take(kStart), "a");
-  schedule.done("a");
+  schedule.done("a", kStart);
   EXPECT_EQ(schedule.take(kStart), std::nullopt);
 }
 
 TEST(WorkSchedule, a_busy_key_goes_to_the_end_of_the_line) {
   WorkSchedule schedule;
-  schedule.add("busy");
+  schedule.add("busy", kStart);
   EXPECT_EQ(schedule.take(kStart), "busy");
-  schedule.add("busy");
-  schedule.add("patient");
-  schedule.done("busy");
+  schedule.add("busy", kStart);
+  schedule.add("patient", kStart);
+  schedule.done("busy", kStart);
   EXPECT_EQ(schedule.take(kStart), "patient");
 }
 
@@ -249,7 +249,7 @@ TEST(WorkSchedule, retries_double_up_to_the_ceiling_and_start_again_after_succes
     now = *schedule.next_due();
     EXPECT_EQ(schedule.take(now - 1ns), std::nullopt);
     EXPECT_EQ(schedule.take(now), "a");
-    schedule.done("a");
+    schedule.done("a", now);
   }
   EXPECT_EQ(waits[0], 5ms);
   EXPECT_EQ(waits[1], 10ms);
@@ -275,11 +275,29 @@ TEST(WorkSchedule, all_keys_together_retry_at_the_overall_rate) {
 TEST(WorkSchedule, a_plain_add_does_not_cancel_a_delay) {
   WorkSchedule schedule;
   schedule.add_at("a", at(10s));
-  schedule.add("a");
+  schedule.add("a", kStart);
   EXPECT_EQ(schedule.take(kStart), "a");
-  schedule.done("a");
+  schedule.done("a", kStart);
   EXPECT_EQ(schedule.take(at(9s)), std::nullopt);
   EXPECT_EQ(schedule.take(at(10s)), "a");
+}
+
+TEST(WorkSchedule, it_knows_how_long_keys_wait_and_are_worked_on) {
+  WorkSchedule schedule;
+  schedule.add("a", kStart);
+  schedule.add("a", at(1s));  // It waits since the first.
+  schedule.add_at("b", at(3s));
+  EXPECT_EQ(schedule.take(at(2s)), "a");
+  EXPECT_EQ(schedule.waited("a"), 2s);
+  EXPECT_EQ(schedule.take(at(5s)), "b");
+  EXPECT_EQ(schedule.waited("b"), 2s);  // Since its time had come.
+  EXPECT_EQ(schedule.counts(at(6s)).unfinished, 5s);
+  EXPECT_EQ(schedule.counts(at(6s)).longest, 4s);
+  schedule.add("a", at(6s));
+  schedule.done("a", at(7s));
+  EXPECT_EQ(schedule.counts(at(8s)).unfinished, 3s);
+  EXPECT_EQ(schedule.take(at(9s)), "a");
+  EXPECT_EQ(schedule.waited("a"), 2s);  // Since it could be taken at all.
 }
 
 TEST(WorkSchedule, a_key_that_needs_nothing_is_not_remembered) {
@@ -287,8 +305,8 @@ TEST(WorkSchedule, a_key_that_needs_nothing_is_not_remembered) {
   schedule.retry("a", kStart);
   EXPECT_EQ(schedule.take(at(1s)), "a");
   schedule.forget("a");
-  schedule.done("a");
-  const auto counts = schedule.counts();
+  schedule.done("a", kStart);
+  const auto counts = schedule.counts(at(1s));
   EXPECT_EQ(counts.ready + counts.delayed + counts.taken, 0U);
   EXPECT_EQ(counts.retries, 1U);
 }

@@ -3,7 +3,7 @@
 namespace kube {
 
 void WorkQueue::add(const WorkKey& key) {
-  schedule_.change([&](WorkSchedule& schedule) { schedule.add(key); });
+  schedule_.change([&](WorkSchedule& schedule) { schedule.add(key, clock_.now()); });
 }
 
 void WorkQueue::add_after(const WorkKey& key, base::Duration delay) {
@@ -26,12 +26,16 @@ void WorkQueue::done(const WorkKey& key, const Next& next) {
       schedule.forget(key);
     }
     if (next.when() == Next::When::after) schedule.add_at(key, clock_.now() + next.delay());
-    schedule.done(key);
+    schedule.done(key, clock_.now());
   });
 }
 
+base::Duration WorkQueue::waited(const WorkKey& key) const {
+  return schedule_.read([&](const WorkSchedule& schedule) { return schedule.waited(key); });
+}
+
 WorkSchedule::Counts WorkQueue::counts() const {
-  return schedule_.read([](const WorkSchedule& schedule) { return schedule.counts(); });
+  return schedule_.read([this](const WorkSchedule& schedule) { return schedule.counts(clock_.now()); });
 }
 
 }  // namespace kube

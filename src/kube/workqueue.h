@@ -24,6 +24,7 @@ class WorkQueue {
   void add_after(const WorkKey& key, base::Duration delay);
 
   std::optional<WorkKey> take(std::stop_token stop);  // None: stopped and drained.
+  base::Duration waited(const WorkKey& key) const;    // Of a key that was taken: how long it had been ready.
   void done(const WorkKey& key, const Next& next);
 
   WorkSchedule::Counts counts() const;
