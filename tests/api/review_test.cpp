@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "api.h"
-#include "kube/discovery.h"
 
 namespace api_test {
 namespace {
@@ -65,22 +64,6 @@ TEST_F(ReviewTest, access_is_what_rbac_says) {
   };
   EXPECT_TRUE(may("admin", {"system:masters"}));
   EXPECT_FALSE(may("scraper", {}));
-}
-
-class DiscoveryTest : public ApiTest {};
-
-TEST_F(DiscoveryTest, the_server_says_which_kinds_it_has) {
-  const auto served = [&](const kube::Resource& resource) { return must(kube::is_served(*client_, resource, soon())); };
-  EXPECT_TRUE(served(kConfigMaps));
-  EXPECT_TRUE(served({"apps", "v1", "daemonsets", true}));
-  EXPECT_FALSE(served({"apps", "v1", "spoons", true}));
-  EXPECT_FALSE(served({"apps", "v9", "daemonsets", true}));
-  EXPECT_FALSE(served({"nowhere.example", "v1", "things", true}));
-}
-
-TEST_F(DiscoveryTest, no_answer_is_no_word_on_it) {
-  const auto nobody = connect(cluster_.kubeconfig(testbed::Credentials{.token = "wrong"}));
-  EXPECT_EQ(kube::is_served(*nobody, kConfigMaps, soon()).error().fault(), base::Fault::denied);
 }
 
 }  // namespace
