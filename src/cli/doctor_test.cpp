@@ -72,6 +72,21 @@ class Doctor : public testing::Test {
                  .neighbours = {{.dev = device("eth1"), .address = ip("198.51.100.1"), .answering = Answering::yes}}};
 };
 
+TEST_F(Doctor, fault_D3_a_foreign_rule_where_ours_stand_is_named_with_its_likely_owner) {
+  EXPECT_THAT(text(), Not(HasSubstr("priorities")));
+  rules().push_back(rule("1000: from 10.9.9.9 lookup 7"));  // Has its own packets.
+  EXPECT_THAT(text(), Not(HasSubstr("priorities")));
+  rules().push_back(rule("1000: from all to 192.0.2.0/24 lookup 7"));
+  EXPECT_THAT(text(), HasSubstr("warn  priorities     1000 is ours, and a foreign rule stands there: 1000: from all to "
+                                "192.0.2.0/24 lookup 7 (the kernel looks up the table of a VRF device)  IPR0405\n"));
+  rules().pop_back();
+  rules().push_back(rule("512: from all to 10.0.7.7 lookup main"));
+  auto reply = wish("public-eu", {SourceMode::reply});
+  reply.spec.priority = 513;
+  want({reply});
+  EXPECT_THAT(text(), HasSubstr("lookup main (the AWS VPC CNI leads packets to pods)  IPR0405\n"));
+}
+
 TEST_F(Doctor, a_node_where_all_is_right) {
   EXPECT_EQ(text(),
             "  ok  kernel 6.12    nftables\n"

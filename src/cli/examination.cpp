@@ -9,8 +9,10 @@
 #include "cli/table_lines.h"
 #include "dataplane/backend.h"
 #include "intent/cluster/desired.h"
+#include "intent/cluster/number_advice.h"
 #include "intent/cluster/prospect.h"
 #include "intent/node/source_rules.h"
+#include "state/known_numbers.h"
 
 namespace cli {
 namespace {
@@ -71,6 +73,7 @@ struct RuleHere {
   std::vector<net::Prefix> prefixes;
   intent::Prospect prospect;
   std::uint32_t priority = 0;  // Of the first of its rules.
+  std::uint32_t last_priority = 0;
 
   bool covers(const net::Address& vip) const {
     return std::ranges::any_of(prefixes, [&](const net::Prefix& prefix) { return prefix.contains(vip); });
@@ -85,6 +88,7 @@ std::vector<RuleHere> rules_here(const Examined& node) {
     here.prospect = intent::prospect_of(rule, here.prefixes, node.report, node.wishes->dataplane);
     here.priority =
         intent::effective_priority(rule.spec.priority, !rule.spec.vrf.empty(), node.wishes->default_priority);
+    here.last_priority = here.priority;
     const auto modes = rule.modes();
     const bool looks_at_main = std::ranges::find(modes, SourceMode::reply) != modes.end();
     if (looks_at_main && rule.spec.source.prefer_main.value_or(true) && here.priority > 0) --here.priority;
@@ -105,6 +109,7 @@ class Examiner {
     conntrack();
     reverse_path_filter();
     local_rule();
+    shared_priorities();
     if (node_.observed) mark_bits();
     for (Line& line : table_lines(node_)) lines_.push_back(std::move(line));
     if (node_.observed) rule_walk();
@@ -258,6 +263,32 @@ class Examiner {
         std::ranges::any_of(rules_, [&](const RuleHere& here) { return here.priority < at; });
     say(behind ? Level::warn : Level::ok, "local rule",
         fmt::format("at {}{}", at, behind ? ", behind rules of ours" : ""), behind ? "IPR0313" : "");
+  }
+
+  // Rules of others where ours stand or are to stand, about whatever packet: the older of two decides.
+  void shared_priorities() {
+    for (const state::Rule& rule : seen_rules()) {
+      if (is_ours(rule) || rule.selector.from || rule.priority >= state::kPriorityMain) continue;
+      const auto is_there = [&](const state::Rule& one) { return is_ours(one) && one.priority == rule.priority; };
+      const auto is_wished = [&](const RuleHere& here) {
+        return here.priority <= rule.priority && rule.priority <= here.last_priority;
+      };
+      if (std::ranges::none_of(seen_rules(), is_there) && std::ranges::none_of(rules_, is_wished)) continue;
+      say(Level::warn, "priorities",
+          fmt::format("{} is ours, and a foreign rule stands there: {}{}", rule.priority, state::text(rule),
+                      known_users(rule.priority)),
+          std::string(intent::kNumberOfOthers));
+    }
+  }
+
+  // " (Cilium keeps the rule for local, which it moves from 0)"
+  static std::string known_users(std::uint32_t priority) {
+    std::string out;
+    for (const state::KnownNumber& known : state::known_numbers()) {
+      if (known.kind != state::KnownNumber::Kind::priority || !known.covers(priority)) continue;
+      out += fmt::format("{}{} {}", out.empty() ? " (" : "; ", known.who, known.what);
+    }
+    return out.empty() ? out : out + ")";
   }
 
   void mark_bits() {

@@ -12,6 +12,7 @@
 #include "cli/pointers.h"
 #include "cli/steering_obstacles.h"
 #include "intent/cluster/desired.h"
+#include "intent/cluster/number_advice.h"
 
 namespace cli {
 namespace {
@@ -105,6 +106,11 @@ class Analysis {
            fmt::format("{}: {} is behind the rule for main at {}",
                        rule.spec.priority != 0 ? "spec.priority" : "the Agent's defaultPriority", priority,
                        state::kPriorityMain));
+    }
+    // Whether that program is there nobody can see in the objects; what is the kernel's own is there on every node.
+    for (const intent::NumberAdvice& advice : intent::number_advice(rule, default_priority_)) {
+      tell(advice.is_kernels ? Severity::warning : Severity::info, std::string(intent::kNumberOfOthers),
+           fmt::format("{}: {}", advice.field, advice.text));
     }
     const auto selected = [&](const api::Node& node) { return rule.spec.node_selector.matches(node.meta.labels); };
     if (!objects_.nodes.empty() && std::ranges::none_of(objects_.nodes, selected)) {

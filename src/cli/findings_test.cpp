@@ -34,6 +34,16 @@ std::vector<std::string> found(const std::string& text) {
   return out;
 }
 
+// What is told of one code: "object: message".
+std::vector<std::string> told(const agent::Manifests& objects, std::string_view code,
+                              const std::vector<NodeSight>& nodes = {}) {
+  std::vector<std::string> out;
+  for (const Finding& finding : findings_in(objects, nodes)) {
+    if (finding.code == code) out.push_back(fmt::format("{}: {}", finding.object, finding.message));
+  }
+  return out;
+}
+
 TEST(Findings, right_manifests_have_no_findings) {
   EXPECT_THAT(found("kind: IPRule\nmetadata: {name: a}\nspec: {cidrs: [203.0.113.0/24], table: 100, priority: 1000}\n" +
                     std::string(kService)),
@@ -51,6 +61,20 @@ TEST(Findings, mistakes_are_found_the_worst_first) {
                           "warning IPR0404 IPRule/d", "info IPR0402 IPRule/d", "info IPR0403 IPRule/d"));
 }
 
+TEST(Findings, fault_D3_D4_numbers_that_others_use_are_told_with_their_owner) {
+  const auto rule =
+      manifests("kind: IPRule\nmetadata: {name: a}\nspec: {cidrs: [203.0.113.0/24], table: 254, priority: 100}\n");
+  EXPECT_THAT(told(rule, "IPR0405"),
+              ElementsAre("IPRule/a: spec.table: 254 is where the kernel keeps main",
+                          "IPRule/a: spec.priority: 100 is where Cilium keeps the rule for local, which it moves from "
+                          "0"))
+      << "the worse first: the kernel is on every node";
+  EXPECT_EQ(analyze({.wanted = rule}, {}).code, ExitCode::attention);
+  const auto only_cilium =
+      manifests("kind: IPRule\nmetadata: {name: a}\nspec: {cidrs: [203.0.113.0/24], table: 100, priority: 100}\n");
+  EXPECT_EQ(analyze({.wanted = only_cilium}, {}).code, ExitCode::fine) << "nobody knows whether it is there";
+}
+
 TEST(Findings, an_annotation_silences_a_code_for_its_object) {
   EXPECT_THAT(found("kind: IPRule\nmetadata:\n  name: a\n  annotations:\n"
                     "    iprule.operator.brtrm.dev/ignore-findings: IPR0404, IPR0402\n"
@@ -61,16 +85,6 @@ TEST(Findings, an_annotation_silences_a_code_for_its_object) {
 
 TEST(Findings, of_rules_alone_nobody_can_say_that_they_match_nothing) {
   EXPECT_THAT(found("kind: IPRule\nmetadata: {name: a}\nspec: {cidrs: [192.0.2.0/24], table: 7}\n"), IsEmpty());
-}
-
-// What is told of one code: "object: message".
-std::vector<std::string> told(const agent::Manifests& objects, std::string_view code,
-                              const std::vector<NodeSight>& nodes = {}) {
-  std::vector<std::string> out;
-  for (const Finding& finding : findings_in(objects, nodes)) {
-    if (finding.code == code) out.push_back(fmt::format("{}: {}", finding.object, finding.message));
-  }
-  return out;
 }
 
 TEST(Findings, who_takes_which_address_from_whom_is_named) {

@@ -7,14 +7,13 @@
 #include "controller/note.h"
 #include "intent/cluster/config_status.h"
 #include "intent/cluster/finding_codes.h"
+#include "state/rule.h"
 
 namespace controller {
 namespace {
 
 using Step = intent::Write::Step;
 using kube::NoticeType;
-
-constexpr std::uint32_t kMainPriority = 32766;
 
 template <typename Kind>
 kube::Notice about(const Kind& object, NoticeType type, std::string reason, const Note& note) {
@@ -172,14 +171,14 @@ std::vector<kube::Notice> notices_of(const intent::RuleStatusWrite& write, std::
   if (!is_new_spec) return out;
   const std::uint32_t priority =
       intent::effective_priority(rule.spec.priority, !rule.spec.vrf.empty(), default_priority);
-  if (priority >= kMainPriority) {
+  if (priority >= state::kPriorityMain) {
     out.push_back(about(
         rule, NoticeType::warning, "PriorityAfterMain",
         {.said = fmt::format("priority {} comes after the main table, so its default route answers first", priority),
          .next = "set spec.priority to 32765 or less",
          .code = std::string(intent::finding_code("PriorityAfterMain"))}));
   }
-  if (rule.spec.table >= 253 && rule.spec.table <= 255) {
+  if (rule.spec.table >= state::kTableDefault && rule.spec.table <= state::kTableLocal) {
     out.push_back(
         about(rule, NoticeType::warning, "ReservedTable",
               {.said = fmt::format("table {} is one of the kernel's own (default, main, local)", rule.spec.table),

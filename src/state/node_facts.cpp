@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "state/known_numbers.h"
+
 namespace state {
 namespace {
 
@@ -73,14 +75,12 @@ void note_tables(NodeFacts& out, const NetState& observed, const std::set<std::u
   for (auto& [place, use] : uses) out.tables.push_back(std::move(use));
 }
 
-// Cilium's own pair of links, and the tables to which it leads packets that its proxy has marked.
+// Cilium's own pair of links, and the tables to which it leads packets that it has marked.
 bool shows_cilium(const NetState& observed) {
-  constexpr std::array<std::uint32_t, 2> kTables = {2004, 2005};
-  constexpr std::uint32_t kMarks = 0x0f00;
   const auto is_its_link = [](const ObservedLink& seen) { return seen.link.name.text() == "cilium_host"; };
   const auto is_its_rule = [&](const Rule& rule) {
-    return rule.selector.mark && rule.selector.mark->mask == kMarks &&
-           std::ranges::find(kTables, rule.table) != kTables.end();
+    return rule.selector.mark && rule.selector.mark->mask == kCiliumMark &&
+           uses(kCilium, KnownNumber::Kind::table, rule.table);
   };
   return std::ranges::any_of(observed.observed_links, is_its_link) || std::ranges::any_of(observed.rules, is_its_rule);
 }

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "json/reader.h"
 #include "json/yaml.h"
+#include "state/known_numbers.h"
 #include "testbed/process.h"
 
 namespace reference {
@@ -120,7 +121,37 @@ void add_metrics(const std::string& source, std::map<std::string, Metric>& into)
   }
 }
 
+using state::KnownNumber;
+
+std::string_view kind_text(KnownNumber::Kind kind) {
+  switch (kind) {
+    case KnownNumber::Kind::priority:
+      return "priority";
+    case KnownNumber::Kind::table:
+      return "table";
+    case KnownNumber::Kind::mark:
+      return "mark";
+  }
+  return "";
+}
+
+std::string number_text(const KnownNumber& known) {
+  if (known.kind == KnownNumber::Kind::mark) return fmt::format("{:#x}", known.first);
+  return known.first == known.last ? fmt::format("{}", known.first) : fmt::format("{} to {}", known.first, known.last);
+}
+
 }  // namespace
+
+base::Result<std::string> numbers_page(const std::filesystem::path& page) {
+  const std::string shown = TRY(base::read_file(page));
+  const auto written = shown.find(kMade);
+  if (written == std::string::npos) return base::fail(base::Fault::invalid, "no line says where the list begins");
+  std::string out = shown.substr(0, written) + std::string(kMade) + "\n| | number | who | what |\n|---|---|---|---|\n";
+  for (const KnownNumber& known : state::known_numbers()) {
+    out += fmt::format("| {} | {} | {} | {} |\n", kind_text(known.kind), number_text(known), known.who, known.what);
+  }
+  return out;
+}
 
 base::Result<std::string> kinds_page(const std::filesystem::path& crds) {
   std::vector<std::filesystem::path> files;

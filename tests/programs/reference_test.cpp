@@ -34,6 +34,10 @@ TEST(Reference, every_flag_of_the_programs) {
   expect_page("flags.md", reference::flags_page({IPRULE_CONTROLLER, IPRULE_AGENT, IPRULECTL}));
 }
 
+TEST(Reference, every_number_that_others_use) {
+  expect_page("numbers.md", reference::numbers_page(kSource / "docs/reference/numbers.md"));
+}
+
 TEST(Reference, every_metric) {
   const auto page = reference::metrics_page(kSource / "src");
   expect_page("metrics.md", page);

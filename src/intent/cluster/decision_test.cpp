@@ -193,6 +193,17 @@ TEST_F(DecisionTest, D54_a_priority_after_main_is_programmed_and_warned_of) {
   EXPECT_THAT(cluster_.message("blue", "Accepted"), HasSubstr("priority 40000"));
 }
 
+TEST_F(DecisionTest, fault_D3_D4_numbers_of_others_are_accepted_with_a_word_about_their_owner) {
+  rule().spec.priority = 100;
+  rule().spec.table = 254;
+  settle();
+  EXPECT_EQ(cluster_.condition("blue", "Programmed"), "True AllNodes");
+  EXPECT_EQ(cluster_.condition("blue", "Accepted"), "True Valid");
+  EXPECT_THAT(cluster_.message("blue", "Accepted"),
+              testing::EndsWith("priority 100; spec.priority: 100 is where Cilium keeps the rule for local, which it "
+                                "moves from 0; spec.table: 254 is where the kernel keeps main (IPR0405)"));
+}
+
 TEST_F(DecisionTest, D55_a_table_without_routes_is_named_with_its_nodes) {
   settle();
   EXPECT_EQ(cluster_.condition("blue", "RoutesMissing"), "False RoutesPresent");

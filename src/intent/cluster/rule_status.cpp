@@ -7,6 +7,7 @@
 
 #include "intent/cluster/effect.h"
 #include "intent/cluster/finding_codes.h"
+#include "intent/cluster/number_advice.h"
 #include "state/rule.h"
 
 namespace intent {
@@ -15,8 +16,6 @@ namespace {
 using meta::Truth;
 using Stage = Spread::Stage;
 
-constexpr std::uint32_t kFirstReservedTable = 253;  // default, main, local
-constexpr std::uint32_t kLastReservedTable = 255;
 constexpr std::size_t kMostConflicts = 5;
 constexpr std::chrono::seconds kUsualWait{60};  // For a load balancer to give an address.
 
@@ -38,9 +37,9 @@ meta::Condition accepted(const RuleOutcome& outcome, std::uint32_t default_prior
         "to {} or less",
         state::kPriorityVrf, state::kPriorityVrf - 1);
   }
-  if (spec.table >= kFirstReservedTable && spec.table <= kLastReservedTable) {
-    out.message += fmt::format("; table {} is one of the kernel's own: a table of its own is safer", spec.table);
-  }
+  const auto advice = number_advice(*outcome.rule, default_priority);
+  for (const NumberAdvice& one : advice) out.message += fmt::format("; {}: {}", one.field, one.text);
+  if (!advice.empty()) out.message = with_code(std::move(out.message), kNumberOfOthers);
   return out;
 }
 

@@ -262,6 +262,24 @@ class Compiler {
                                .reason = Warning::Reason::reserved_table,
                                .message = fmt::format("table {} belongs to the system", claim.table)});
     }
+    // Some data paths move the rule for local away from 0 (state::known_numbers).
+    if (const auto local = view_.facts.local_rule_priority; local && *local > 0 && claim.priority <= *local) {
+      out_.warnings.push_back(
+          {.config = wish.config,
+           .reason = Warning::Reason::priority_before_local,
+           .message = fmt::format("priority {} does not come behind the rule for local, which stands at {} here: "
+                                  "packets to the node itself may follow the rule; use one above {} (IPR0313)",
+                                  claim.priority, *local, *local)});
+    }
+    const bool beside_vrfs = claim.priority == state::kPriorityVrf && !view_.facts.vrfs.empty();
+    if (wish.config->spec.vrf.empty() && beside_vrfs) {
+      out_.warnings.push_back({.config = wish.config,
+                               .reason = Warning::Reason::priority_after_vrf,
+                               .message = fmt::format("priority {} is that of the kernel's own rule for VRFs, which "
+                                                      "this node has: whichever was added first decides about what "
+                                                      "comes in by their devices; use another",
+                                                      claim.priority)});
+    }
     if (!wish.config->spec.vrf.empty() && claim.priority >= state::kPriorityVrf) {
       out_.warnings.push_back(
           {.config = wish.config,

@@ -77,7 +77,7 @@ std::string_view text(Refusal::Reason reason);  // As in conditions: "Untrusted"
 
 // What people should know although the rule is programmed.
 struct Warning {
-  enum class Reason { reserved_table, priority_after_vrf, priority_after_main };
+  enum class Reason { reserved_table, priority_before_local, priority_after_vrf, priority_after_main };
   const api::PublishedConfig* config = nullptr;
   Reason reason = Reason::reserved_table;
   std::string message;

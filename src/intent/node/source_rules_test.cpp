@@ -243,6 +243,22 @@ TEST(SourceRules, D54_a_priority_after_main_and_a_table_of_the_system_are_progra
   EXPECT_EQ(intent.warnings[1].reason, Warning::Reason::reserved_table);
 }
 
+TEST(SourceRules, fault_D3_a_priority_that_the_node_itself_has_taken_is_programmed_with_a_warning) {
+  Bench bench;
+  bench.config("early", "10.96.0.1", 100, 100);
+  bench.config("vrf", "10.96.0.2", 100, 1000);
+  bench.config("well", "10.96.0.3", 100, 1500);
+  EXPECT_TRUE(bench.compile().warnings.empty()) << "nothing on this node is in the way";
+  bench.view.facts.local_rule_priority = 100;  // As Cilium moves it.
+  bench.view.facts.vrfs = {{net::InterfaceName::parse("blue").value(), 7}};
+  const NodeIntent intent = bench.compile();
+  EXPECT_EQ(intent.desired.rules.size(), 3U);
+  ASSERT_EQ(intent.warnings.size(), 2U);
+  EXPECT_EQ(intent.warnings[0].reason, Warning::Reason::priority_before_local);
+  EXPECT_TRUE(intent.warnings[0].message.contains("stands at 100 here")) << intent.warnings[0].message;
+  EXPECT_EQ(intent.warnings[1].reason, Warning::Reason::priority_after_vrf);
+}
+
 TEST(SourceRules, replies_to_a_vip_are_marked_and_prefer_main_unless_told_otherwise) {
   Bench bench;
   bench.view.cluster_prefixes = {*net::Prefix::parse("10.244.0.0/16")};
