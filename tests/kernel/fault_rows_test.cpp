@@ -77,6 +77,36 @@ TEST(FaultRows, every_row_of_the_kernel_has_a_test_that_carries_it) {
   }
 }
 
+TEST(FaultRows, every_row_about_objects_has_a_test_that_carries_it) {
+  const std::string page = content("tests/FAULTS.md");
+  for (const int row : {1, 2, 3, 4, 8, 9, 10}) {
+    const auto lines = all_matches(page, fmt::format(R"(\n\| D{} \|([^\n]*))", row).c_str());
+    ASSERT_EQ(lines.size(), 1U) << "D" << row;
+    const auto all = named_in(lines.front()[1]);
+    EXPECT_FALSE(all.empty()) << "D" << row;
+    for (const Named& named : all) {
+      EXPECT_TRUE(named.test.starts_with(fmt::format("fault_D{}_", row))) << "D" << row << ": " << named.test;
+    }
+  }
+}
+
+// Of the defects of the old project: what differs for its users, and the test that shows it. D44 is about OLM, for
+// which there is nothing yet.
+TEST(CompatibilityPage, every_defect_has_a_line_and_a_test_that_carries_its_number) {
+  const std::string page = content("docs/compatibility/ip-rule-operator.md");
+  for (int defect = 1; defect <= 56; ++defect) {
+    const std::string name = fmt::format("D{}", defect);
+    const auto lines = all_matches(page, fmt::format(R"(\n\| {} \| ([^|\n]+)\|([^\n]*))", name).c_str());
+    ASSERT_EQ(lines.size(), 1U) << name;
+    if (defect == 44) continue;
+    const auto all = named_in(lines.front()[2]);
+    ASSERT_FALSE(all.empty()) << name;
+    for (const Named& named : all) {
+      EXPECT_TRUE(("_" + named.test).find("_" + name + "_") != std::string::npos) << name << ": " << named.test;
+    }
+  }
+}
+
 TEST(FaultRows, every_test_of_the_kernel_that_carries_a_row_is_on_the_page) {
   const std::string page = content("tests/FAULTS.md");
   for (const auto& file : std::filesystem::directory_iterator(kRoot / "tests/kernel")) {
