@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "agent/crowd.h"
 #include "agent/resources.h"
 #include "agent/sooner.h"
 #include "api/iprule_config.h"
@@ -36,19 +37,45 @@ ClusterSource::ClusterSource(kube::Client& client, std::string node, NodeSetting
       home_(std::move(home)),
       fallback_(std::move(fallback)),
       compiler_(node_name_),
-      configs_(client, ours(api::IPRuleConfig::kPlural), api::decode_published_config, changed,
-               {.label_selector = fmt::format("{}={}", api::kManagedByLabel, api::kManagedByValue)}),
+      client_(client),
+      changed_(changed),
       agents_(client, ours(api::Agent::kPlural, true), api::decode_agent, changed),
       nodes_(client, nodes(), api::decode_node, changed, named(node_name_)),
-      reports_(client, ours(api::NodeState::kPlural), api::decode_node_state, changed, named(node_name_)) {}
+      reports_(client, ours(api::NodeState::kPlural), api::decode_node_state, changed, named(node_name_)) {
+  // A node that has just booted looks at its report first, which tells how many others there are.
+  if (!may_join_a_crowd(std::chrono::steady_clock::now().time_since_epoch())) follow_configs({});
+}
+
+void ClusterSource::follow_configs(base::TimePoint begin) {
+  configs_.emplace(client_, ours(api::IPRuleConfig::kPlural), api::decode_published_config, changed_,
+                   kube::Selection{.label_selector = fmt::format("{}={}", api::kManagedByLabel, api::kManagedByValue)},
+                   kube::Store<api::PublishedConfig>::Same(), begin);
+}
+
+void ClusterSource::join() {
+  const auto reports = reports_.latest();
+  if (configs_ || !reports->complete) return;
+  const std::size_t prefixes =
+      reports->objects.empty() ? 0 : reports->objects.front()->value.spec.cluster_prefixes.size();
+  const auto now = std::chrono::steady_clock::now();
+  const auto delay = boot_delay(node_name_, prefixes, now.time_since_epoch());
+  if (delay > base::Duration::zero()) {
+    base::log::info("many nodes may start with this one: the published objects are asked for a little later",
+                    {{"delay_ms", std::chrono::duration_cast<std::chrono::milliseconds>(delay).count()}});
+  }
+  follow_configs(now + delay);
+}
 
 bool ClusterSource::Basis::complete() const {
   return configs && configs->complete && agents->complete && nodes->complete && reports->complete;
 }
 
 std::optional<Wanted> ClusterSource::latest(const Sight& sight) {
-  basis_ = {
-      .configs = configs_.latest(), .agents = agents_.latest(), .nodes = nodes_.latest(), .reports = reports_.latest()};
+  join();
+  basis_ = {.configs = configs_ ? configs_->latest() : nullptr,
+            .agents = agents_.latest(),
+            .nodes = nodes_.latest(),
+            .reports = reports_.latest()};
   if (!basis_.complete()) return std::nullopt;
   follow_token();
   saw_agent_ = saw_agent_ || active(*basis_.agents, home_) != nullptr;
@@ -82,7 +109,7 @@ void ClusterSource::follow_token() {
   const std::string token = report != nullptr ? report->value.spec.token : "";
   if (token_ && *token_ != token) {
     listed_since_token_ = basis_.configs->lists + 1;
-    configs_.list_again();
+    configs_->list_again();
   }
   token_ = token;
   basis_.listed_under_token = basis_.configs->lists >= listed_since_token_;
@@ -118,7 +145,7 @@ bool ClusterSource::confirm() {
   if (!confirming_) {
     base::log::warning("most of what we steer would go; the published objects are listed again first");
     confirming_ = {.list = basis_.configs->lists + 1, .asked = now};
-    configs_.list_again();
+    configs_->list_again();
   }
   return false;
 }

@@ -58,6 +58,8 @@ class ClusterSource {
   bool saw_agent_end() const;
 
  private:
+  void join();  // Begins to follow the published objects, when it is this node's turn.
+  void follow_configs(base::TimePoint begin);
   void follow_token();
   NodeSettings settings();
   std::vector<plan::Heirloom> heirlooms(const Sight& sight) const;
@@ -77,7 +79,9 @@ class ClusterSource {
   std::optional<Confirmation> confirming_;
   std::optional<std::string> token_;      // The last that was seen; "" where there was none.
   std::uint64_t listed_since_token_ = 0;  // From this list on they count under it.
-  kube::Reflector<api::PublishedConfig> configs_;
+  kube::Client& client_;
+  runtime::Signal& changed_;
+  std::optional<kube::Reflector<api::PublishedConfig>> configs_;
   kube::Reflector<api::Agent> agents_;
   kube::Reflector<api::Node> nodes_;
   kube::Reflector<api::NodeState> reports_;

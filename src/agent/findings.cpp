@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "agent/crowd.h"
 #include "agent/reported_facts.h"
 #include "base/file.h"
 #include "base/version.h"
@@ -23,8 +24,6 @@ using api::PublishedConfig;
 using Failures = std::map<std::string, NodeState::Failed>;  // By uid.
 
 constexpr std::string_view kWaiting = "Waiting";  // For another object's withdrawal; it passes by itself.
-// A node brings about three prefixes: its addresses and the pods'.
-constexpr std::size_t kManyPrefixes = 150;
 
 std::string reason_of(const base::Error& error) {
   return error.fault() == base::Fault::denied ? "NotPermitted" : "RuleAddFailed";
@@ -274,7 +273,7 @@ std::optional<Findings> answer_to(const ClusterSource::Basis& basis, const NodeI
                .token = report->value.spec.token,
                .version = report->version,
                .stored = report->value.status,
-               .many_nodes = report->value.spec.cluster_prefixes.size() > kManyPrefixes};
+               .many_nodes = is_crowd(report->value.spec.cluster_prefixes.size())};
   out.found.token = out.token;
   out.found.boot_id = identity.boot_id;
   out.found.version = identity.version;

@@ -41,7 +41,8 @@ ListWatch::ListWatch(Options options, Sink& sink, std::uint64_t seed)
       sink_(sink),
       backoff_(kFirstWait, kLongestPause, seed),
       random_(seed),
-      page_size_(options_.page_size) {}
+      page_size_(options_.page_size),
+      resume_at_(options_.begin) {}
 
 ListWatch::Step ListWatch::next(base::TimePoint now) {
   if (now < resume_at_) return Pause{resume_at_};

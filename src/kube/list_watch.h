@@ -34,6 +34,7 @@ class ListWatch {
   struct Options {
     Selection selection;
     unsigned page_size = 1000;  // Objects. A page is held whole, with some three times its bytes while it is decoded.
+    base::TimePoint begin{};    // Not before: clients that start together need not come together.
   };
 
   struct Pause {

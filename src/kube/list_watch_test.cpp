@@ -56,6 +56,14 @@ class Steps : public testing::Test {
   base::TimePoint now_{1h};
 };
 
+TEST_F(Steps, E6_who_is_to_begin_later_asks_nothing_before) {
+  ListWatch later({.selection = {}, .begin = now_ + 3s}, store_, 1);
+  const auto first = later.next(now_);
+  ASSERT_TRUE(std::holds_alternative<ListWatch::Pause>(first));
+  EXPECT_EQ(std::get<ListWatch::Pause>(first).until, now_ + 3s);
+  EXPECT_TRUE(std::holds_alternative<ListWatch::List>(later.next(now_ + 3s)));
+}
+
 TEST_F(Steps, the_first_list_is_the_newest_state_and_later_ones_not_older_than_seen) {
   EXPECT_EQ(next<ListWatch::List>().request.not_older_than, 0U);
   load(7);

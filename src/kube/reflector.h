@@ -35,9 +35,10 @@ template <typename T>
 class Reflector {
  public:
   Reflector(Client& client, Resource resource, typename Store<T>::Decoder decode, runtime::Signal& changed,
-            Selection selection = {}, typename Store<T>::Same same = {})
+            Selection selection = {}, typename Store<T>::Same same = {}, base::TimePoint begin = {})
       : store_(std::move(decode), changed, std::move(same)),
-        steps_({.selection = std::move(selection), .page_size = page_size_of<T>()}, store_, random_seed()),
+        steps_({.selection = std::move(selection), .page_size = page_size_of<T>(), .begin = begin}, store_,
+               random_seed()),
         client_(client),
         resource_(std::move(resource)) {
     start();
