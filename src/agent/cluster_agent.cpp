@@ -123,13 +123,18 @@ void ClusterAgent::leave() {
 // All of it within the time that a pod has to end.
 Circumstances ClusterAgent::look_around() {
   const kube::Limit limit = kube::within(kLookAround);
-  Circumstances out{.saw_deletion = source_.saw_agent_end(), .home = home_};
+  Circumstances out{.home = home_};
   if (auto agents = list_agents(client_, limit)) {
     out.agents = *std::move(agents);
   } else if (const auto served = kube::is_served(client_, ours(api::Agent::kPlural, true), limit)) {
     out.kind_is_gone = !*served;
   }
   if (const auto labels = labels_of(client_, node_, limit)) out.labels = *labels;
+  // Where the whole install is deleted at once, our rights may be gone before the Agent is. The watch was opened with
+  // them and goes on, so it has the last word, perhaps in a moment.
+  const bool is_answered = out.agents || out.kind_is_gone;
+  while (!is_answered && !source_.saw_agent_end() && changed_.wait({}, limit.deadline)) continue;
+  out.saw_deletion = source_.saw_agent_end();
   return out;
 }
 

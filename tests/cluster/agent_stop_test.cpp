@@ -78,6 +78,20 @@ TEST_F(AgentStop, S24_rights_taken_away_are_no_order) {
            "--serviceaccount=default:edge-agent"});
 }
 
+// As `kubectl delete -f` of a whole install does it: the agent's rights and the Agent go at the same time. It is held
+// meanwhile, so that it hears of both, and of its own end, at once.
+TEST_F(AgentStop, S24_L10_rights_that_go_together_with_the_agent_do_not_keep_the_rules) {
+  agent_->signal(SIGSTOP);
+  kubectl({"delete", "clusterrolebinding", "edge-agent"});
+  kubectl({"delete", "agents", "agent"});
+  agent_->signal(SIGTERM);
+  agent_->signal(SIGCONT);
+  ASSERT_TRUE(agent_->wait_exit(kBound));
+  EXPECT_EQ(rules(), before_);
+  kubectl({"create", "clusterrolebinding", "edge-agent", "--clusterrole=agent-role",
+           "--serviceaccount=default:edge-agent"});
+}
+
 class VanishedObject : public AgentOnNode {};
 
 TEST_F(VanishedObject, D5_made_anew_it_leaves_no_gap_and_gone_for_good_its_rule_goes) {
