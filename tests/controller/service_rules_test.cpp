@@ -346,7 +346,7 @@ TEST_F(ServiceRulesTest, a_server_that_takes_writes_and_never_answers_makes_no_p
   kube::Controller loop(
       {.name = "test", .stuck_after = 2s},
       [&](const kube::WorkKey&, std::stop_token stop) { return job.reconcile(std::move(stop)); },
-      [&](kube::Outcome outcome, base::Duration) { failed += outcome == kube::Outcome::error ? 1 : 0; });
+      [&](const kube::Pass& pass) { failed += pass.outcome == kube::Outcome::error ? 1 : 0; });
   runtime::Health health;
   loop.add_to(health);
   const std::jthread feeder([&](std::stop_token stop) {
