@@ -30,16 +30,17 @@ constexpr const char* kLease = "fed43742.brtrm.dev";
 
 using Work = std::function<void(std::stop_token)>;
 
-// A thousand Services that come at once are orders of five seconds, not of twenty.
+// A thousand Services that come at once are orders of five seconds, not of twenty. What is written for people goes at a
+// pace of its own, so that no order queues up behind it.
 constexpr kube::Pace kOrders{.rate = 200, .burst = 400};
+constexpr kube::Pace kStatuses{};
 
 // client-go's.
 const std::vector<double> kCallBounds = {0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60};
 
-base::Result<std::unique_ptr<kube::Client>> connect(const kube::Config& config, metrics::Registry& registry,
-                                                    kube::Pace pace = {}) {
+base::Result<std::unique_ptr<kube::Client>> connect(const kube::Config& config, metrics::Registry& registry) {
   auto client =
-      TRY(kube::Client::connect(config, {.user_agent = "iprule-controller/" + std::string(base::version())}, pace));
+      TRY(kube::Client::connect(config, {.user_agent = "iprule-controller/" + std::string(base::version())}, kOrders));
   client->observe_calls([&registry, host = config.server.authority()](std::string_view method, int code,
                                                                       base::Duration took) {
     registry
@@ -80,9 +81,8 @@ base::Status run(const Options& options, const kube::Config& config, std::stop_t
   metrics::Registry registry;
   metrics::add_process(registry);
   metrics::add_build_info(registry);
-  const auto client = TRY(connect(config, registry, kOrders));
-  const auto lease_client = TRY(connect(config, registry));   // A renewal does not queue up behind other calls,
-  const auto status_client = TRY(connect(config, registry));  // nor an order behind what is written for people.
+  const auto client = TRY(connect(config, registry));
+  const auto status_client = client->beside(kStatuses);
   const std::string home = options.ns.empty() ? config.ns : options.ns;
   kube::Events events(*status_client, {.controller = "ip-rule-operator", .instance = options.pod});
 
@@ -116,7 +116,7 @@ base::Status run(const Options& options, const kube::Config& config, std::stop_t
   const WatchMetrics watch_metrics(registry, resources);
   registry.before_text([&] { watch_metrics.set(service_rules.watches(), base::SteadyClock().now()); });
 
-  kube::Leader leader(*lease_client, {.ns = home, .name = kLease});
+  kube::Leader leader(*client, {.ns = home, .name = kLease});
   if (options.leader_elect) {
     const auto leading =
         registry.gauge("leader_election_master_status", "1 while this process leads.", {{"name", kLease}});

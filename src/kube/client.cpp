@@ -64,33 +64,20 @@ Limit within(base::Duration time, std::stop_token stop) {
   return {.deadline = base::SteadyClock().now() + time, .stop = std::move(stop)};
 }
 
-struct Client::Parts {
-  Parts(const Config& of, Actor by, Pace pace, std::unique_ptr<Credentials> who, http::TlsContext tls,
-        const http::Tuning& tuning)
+// The way to the server, and who we are to it.
+struct Client::Line {
+  Line(const Config& of, Actor by, std::unique_ptr<Credentials> who, http::TlsContext tls, const http::Tuning& tuning)
       : config(of),
         actor(std::move(by)),
         http(of.server, std::move(tls), tuning, of.proxy),
-        credentials(std::move(who)),
-        bucket(pace),
-        backoff(kBusyWait, kBusyWait, std::random_device()()) {
+        credentials(std::move(who)) {
     for (const Pem* pem : {&config.ca, &config.certificate, &config.key}) {
       if (pem->data.empty()) tls_files.add(pem->file);
     }
   }
 
-  std::optional<base::TimePoint> reserve(base::TimePoint latest) {
-    const std::lock_guard lock(mutex);
-    return bucket.reserve(base::SteadyClock().now(), latest);
-  }
-
   void observe(const http::Request& request, int code, base::TimePoint start) const {
     if (observer) observer(request.method, code, base::SteadyClock().now() - start);
-  }
-
-  // Those who were refused together do not come back together.
-  base::Duration jitter() {
-    const std::lock_guard lock(mutex);
-    return backoff.next();
   }
 
   // New certificates are used from the next connection on; half-written ones are tried again at the next change.
@@ -113,10 +100,30 @@ struct Client::Parts {
   http::Client http;
   const std::unique_ptr<Credentials> credentials;
   std::mutex mutex;  // For what follows.
-  TokenBucket bucket;
-  base::Backoff backoff;
   FileWatch tls_files;
   base::TimePoint next_check{};
+};
+
+// When the calls of one client may go.
+class Client::Turns {
+ public:
+  explicit Turns(Pace pace) : bucket_(pace), backoff_(kBusyWait, kBusyWait, std::random_device()()) {}
+
+  std::optional<base::TimePoint> reserve(base::TimePoint latest) {
+    const std::lock_guard lock(mutex_);
+    return bucket_.reserve(base::SteadyClock().now(), latest);
+  }
+
+  // Those who were refused together do not come back together.
+  base::Duration jitter() {
+    const std::lock_guard lock(mutex_);
+    return backoff_.next();
+  }
+
+ private:
+  std::mutex mutex_;
+  TokenBucket bucket_;
+  base::Backoff backoff_;
 };
 
 base::Result<std::unique_ptr<Client>> Client::connect(const Config& config, Actor actor, Pace pace,
@@ -130,15 +137,19 @@ base::Result<std::unique_ptr<Client>> Client::connect(const Config& config, Acto
     base::log::warning("whoever answers is taken for the API server: insecure-skip-tls-verify is set",
                        {{"server", config.server.text()}});
   }
-  auto parts = std::make_unique<Parts>(config, std::move(actor), pace, std::move(credentials), std::move(tls), tuning);
-  return std::unique_ptr<Client>(new Client(std::move(parts)));
+  auto line = std::make_shared<Line>(config, std::move(actor), std::move(credentials), std::move(tls), tuning);
+  return std::unique_ptr<Client>(new Client(std::move(line), pace));
 }
 
-Client::Client(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Client::Client(std::shared_ptr<Line> line, Pace pace) : line_(std::move(line)), turns_(std::make_unique<Turns>(pace)) {}
 Client::~Client() = default;
 
+std::unique_ptr<Client> Client::beside(Pace pace) const {
+  return std::unique_ptr<Client>(new Client(line_, pace));
+}
+
 void Client::observe_calls(CallObserver observer) {
-  parts_->observer = std::move(observer);
+  line_->observer = std::move(observer);
 }
 
 Result<std::string> Client::get(const Resource& resource, const Key& key, const Limit& limit) {
@@ -151,26 +162,26 @@ Result<std::string> Client::list(const Resource& resource, const ListRequest& re
 
 Result<std::string> Client::create(const Resource& resource, std::string_view ns, std::string object,
                                    const Limit& limit) {
-  return body(kube::create(resource, ns, std::move(object), parts_->actor.field_manager), limit);
+  return body(kube::create(resource, ns, std::move(object), line_->actor.field_manager), limit);
 }
 
 Result<std::string> Client::update(const Resource& resource, const Key& key, std::string object, const Limit& limit) {
-  return body(kube::update(resource, key, {}, std::move(object), parts_->actor.field_manager), limit);
+  return body(kube::update(resource, key, {}, std::move(object), line_->actor.field_manager), limit);
 }
 
 Result<std::string> Client::update_status(const Resource& resource, const Key& key, std::string object,
                                           const Limit& limit) {
-  return body(kube::update(resource, key, "status", std::move(object), parts_->actor.field_manager), limit);
+  return body(kube::update(resource, key, "status", std::move(object), line_->actor.field_manager), limit);
 }
 
 Result<std::string> Client::patch(const Resource& resource, const Key& key, PatchType type, std::string object,
                                   const Limit& limit) {
-  return body(kube::patch(resource, key, {}, type, std::move(object), parts_->actor.field_manager), limit);
+  return body(kube::patch(resource, key, {}, type, std::move(object), line_->actor.field_manager), limit);
 }
 
 Result<std::string> Client::patch_status(const Resource& resource, const Key& key, PatchType type, std::string object,
                                          const Limit& limit) {
-  return body(kube::patch(resource, key, "status", type, std::move(object), parts_->actor.field_manager), limit);
+  return body(kube::patch(resource, key, "status", type, std::move(object), line_->actor.field_manager), limit);
 }
 
 Result<std::string> Client::remove(const Resource& resource, const Key& key, const Preconditions& preconditions,
@@ -183,7 +194,7 @@ Result<http::Stream> Client::watch(const Resource& resource, const WatchRequest&
   http::Request asked = address(kube::watch(resource, request));
   const std::string token = authorize(asked);
   auto stream = TRY(open(asked, limit));
-  if (stream.status() == kUnauthorized && parts_->credentials->renew(token)) {
+  if (stream.status() == kUnauthorized && line_->credentials->renew(token)) {
     (void)authorize(asked);
     stream = TRY(open(asked, limit));
   }
@@ -196,11 +207,11 @@ Result<http::WebSocket> Client::open_socket(http::Request request, std::string_v
   TRY(wait_turn(limit));
   request = address(std::move(request));
   (void)authorize(request);
-  auto options = TRY(parts_->config.tls());
-  parts_->credentials->apply_certificate(options);
+  auto options = TRY(line_->config.tls());
+  line_->credentials->apply_certificate(options);
   options.only_http1 = true;
   const http::WebSocket::Place place{
-      .server = parts_->config.server, .proxy = parts_->config.proxy, .tls = TRY(http::TlsContext::load(options))};
+      .server = line_->config.server, .proxy = line_->config.proxy, .tls = TRY(http::TlsContext::load(options))};
   const auto start = base::SteadyClock().now();
   auto opened = http::WebSocket::open(place, request, protocols, limit.deadline, limit.stop);
   const auto* const refusal = opened ? std::get_if<http::Response>(&*opened) : nullptr;
@@ -219,7 +230,7 @@ Result<http::Response> Client::send(http::Request request, const Limit& limit) {
     Error error = error_of(response);
     if (!may_repeat(request, error)) return std::unexpected(std::move(error));
 
-    const auto until = base::SteadyClock().now() + error.status->retry_after.value_or(kBusyWait) + parts_->jitter();
+    const auto until = base::SteadyClock().now() + error.status->retry_after.value_or(kBusyWait) + turns_->jitter();
     if (until >= limit.deadline) return std::unexpected(std::move(error));
     (void)runtime::Signal().wait(limit.stop, until);
   }
@@ -228,7 +239,7 @@ Result<http::Response> Client::send(http::Request request, const Limit& limit) {
 Result<http::Response> Client::attempt(http::Request& request, const Limit& limit) {
   const std::string token = authorize(request);
   auto response = TRY(ask(request, limit));
-  if (response.status == kUnauthorized && parts_->credentials->renew(token)) {
+  if (response.status == kUnauthorized && line_->credentials->renew(token)) {
     (void)authorize(request);
     response = TRY(ask(request, limit));
   }
@@ -237,32 +248,32 @@ Result<http::Response> Client::attempt(http::Request& request, const Limit& limi
 
 base::Result<http::Response> Client::ask(const http::Request& request, const Limit& limit) {
   const auto start = base::SteadyClock().now();
-  auto response = parts_->http.send(request, limit.deadline, limit.stop);
+  auto response = line_->http.send(request, limit.deadline, limit.stop);
   log_call(request, response ? response->status : 0, start);
-  parts_->observe(request, response ? response->status : 0, start);
+  line_->observe(request, response ? response->status : 0, start);
   return response;
 }
 
 base::Result<http::Stream> Client::open(const http::Request& request, const Limit& limit) {
   const auto start = base::SteadyClock().now();
-  auto stream = parts_->http.open(request, limit.deadline, limit.stop);
+  auto stream = line_->http.open(request, limit.deadline, limit.stop);
   log_call(request, stream ? stream->status() : 0, start);
-  parts_->observe(request, stream ? stream->status() : 0, start);
+  line_->observe(request, stream ? stream->status() : 0, start);
   return stream;
 }
 
 base::Status Client::wait_turn(const Limit& limit) {
   if (limit.urgent) return {};
-  const auto turn = parts_->reserve(limit.deadline);
+  const auto turn = turns_->reserve(limit.deadline);
   if (!turn) return base::fail(base::Fault::timeout, "too many calls of our own: no turn before the deadline");
   if (*turn > base::SteadyClock().now()) (void)runtime::Signal().wait(limit.stop, *turn);
   return {};
 }
 
 http::Request Client::address(http::Request request) const {
-  request.target = parts_->config.server.path + request.target;
-  request.headers.push_back({"user-agent", parts_->actor.user_agent});
-  const Impersonation& as = parts_->config.impersonate;
+  request.target = line_->config.server.path + request.target;
+  request.headers.push_back({"user-agent", line_->actor.user_agent});
+  const Impersonation& as = line_->config.impersonate;
   if (!as.user.empty()) request.headers.push_back({"impersonate-user", as.user});
   if (!as.uid.empty()) request.headers.push_back({"impersonate-uid", as.uid});
   for (const std::string& group : as.groups) request.headers.push_back({"impersonate-group", group});
@@ -270,8 +281,8 @@ http::Request Client::address(http::Request request) const {
 }
 
 std::string Client::authorize(http::Request& request) {
-  parts_->renew_tls();
-  std::string token = parts_->credentials->token();
+  line_->renew_tls();
+  std::string token = line_->credentials->token();
   if (!token.empty()) set_header(request.headers, "authorization", "Bearer " + token);
   return token;
 }

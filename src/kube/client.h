@@ -42,19 +42,23 @@ struct Actor {
 using CallObserver = std::function<void(std::string_view method, int code, base::Duration took)>;
 
 // Calls to one API server from any number of threads, over one connection. Objects are JSON texts in both directions.
-// Calls wait for their turn by `pace`. Two things are repeated here, for the server has done nothing yet: a 401 when
-// the token file has a new token, and, as the deadline allows, a 429 after the time that the server asks for. So is,
-// after that time, a question (GET) that meets a 503 with one: to ask twice does no harm. All else may have been done,
-// and only the caller knows whether doing it again is right.
+// Calls wait for their turn by `pace`, unless they are urgent. Two things are repeated here, for the server has done
+// nothing yet: a 401 when the token file has a new token, and, as the deadline allows, a 429 after the time that the
+// server asks for. So is, after that time, a question (GET) that meets a 503 with one: to ask twice does no harm. All
+// else may have been done, and only the caller knows whether doing it again is right.
 class Client {
  public:
   static base::Result<std::unique_ptr<Client>> connect(const Config& config, Actor actor = {}, Pace pace = {},
                                                        const http::Tuning& tuning = {});
+  // For calls that are not to wait behind ours, nor ours behind them: a pace of its own, on the same connection and as
+  // the same actor. Either may end first.
+  std::unique_ptr<Client> beside(Pace pace) const;
+
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
   ~Client();
 
-  void observe_calls(CallObserver observer);  // For metrics; before the first call.
+  void observe_calls(CallObserver observer);  // Of those beside it, too. For metrics; before the first call.
 
   Result<std::string> get(const Resource& resource, const Key& key, const Limit& limit);
   Result<std::string> list(const Resource& resource, const ListRequest& request, const Limit& limit);
@@ -79,8 +83,9 @@ class Client {
   Result<http::Response> send(http::Request request, const Limit& limit);
 
  private:
-  struct Parts;
-  explicit Client(std::unique_ptr<Parts> parts);
+  struct Line;
+  class Turns;
+  Client(std::shared_ptr<Line> line, Pace pace);
 
   http::Request address(http::Request request) const;  // Below the server's URL, from us.
   std::string authorize(http::Request& request);       // Puts the token in and returns it.
@@ -90,7 +95,8 @@ class Client {
   base::Status wait_turn(const Limit& limit);
   Result<std::string> body(http::Request request, const Limit& limit);
 
-  std::unique_ptr<Parts> parts_;
+  std::shared_ptr<Line> line_;  // Shared with those beside it.
+  std::unique_ptr<Turns> turns_;
 };
 
 }  // namespace kube

@@ -74,7 +74,7 @@ class Leader::Talk {
     return {};
   }
   base::Status operator()(const Elector::Read& read) {
-    auto lease = leader_.read({.deadline = read.deadline, .stop = stop_});
+    auto lease = leader_.read({.deadline = read.deadline, .stop = stop_, .urgent = true});
     if (lease) {
       leader_.elector_.saw(*std::move(lease), now());
     } else {
@@ -83,7 +83,7 @@ class Leader::Talk {
     return {};
   }
   base::Status operator()(const Elector::Write& write) {
-    auto stored = leader_.write(write.lease, {.deadline = write.deadline, .stop = stop_});
+    auto stored = leader_.write(write.lease, {.deadline = write.deadline, .stop = stop_, .urgent = true});
     if (stored) {
       leader_.elector_.wrote(*std::move(stored), now());
     } else {
@@ -131,7 +131,8 @@ void Leader::failed(const Error& error) {
 
 // What cannot be released expires by itself.
 void Leader::release() {
-  const Limit limit = within(kReleaseTime);
+  Limit limit = within(kReleaseTime);
+  limit.urgent = true;
   if (!elector_.current()) {  // The stop came in the midst of a renewal.
     if (auto lease = read(limit)) elector_.saw(*std::move(lease), now());
   }

@@ -15,7 +15,7 @@ namespace kube {
 std::string unique_identity();
 
 // One process's part in the election for a Lease (coordination.k8s.io/v1). The calls that block belong to one thread.
-// Give it a client of its own: a renewal must not wait for its turn behind a thousand other calls.
+// Its requests are urgent: they do not wait for a turn behind a thousand others of the same client.
 //
 //   TRY(leader.acquire(stop));       // Start what only the leader does,
 //   TRY(leader.hold(stop));          // and end the process when this returns, well or not.

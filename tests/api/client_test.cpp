@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "kube/credentials.h"
 #include "kube/review.h"
+#include "testbed/relay.h"
 #include "testbed/temp_folder.h"
 
 namespace api_test {
@@ -223,6 +224,27 @@ TEST_F(ClientTest, a_token_that_expires_was_followed_by_the_next_without_a_refus
     return ask(*stays) == 401;
   }));
   EXPECT_EQ(ask(*rotates), 403);
+}
+
+TEST_F(ClientTest, clients_beside_one_another_share_a_connection_and_no_turns) {
+  testbed::Relay relay(cluster_.port());
+  auto first = connect(cluster_.kubeconfig(cluster_.user("admin", {"system:masters"}),
+                                           fmt::format("https://127.0.0.1:{}", relay.port())));
+  int calls = 0;
+  first->observe_calls([&](std::string_view, int, base::Duration) { ++calls; });
+  const auto slow = first->beside({.rate = 1.0 / 3600, .burst = 1});
+  const auto watch = slow->watch(
+      kConfigMaps, {.selection = {.ns = ns_, .label_selector = "", .field_selector = ""}, .timeout = 60s}, soon());
+  ASSERT_OK(watch);
+  EXPECT_EQ(slow->get(kNamespaces, {"", "default"}, soon()).error().fault(), Fault::timeout);
+  for (int i = 0; i < 10; ++i) ASSERT_OK(first->get(kNamespaces, {"", "default"}, soon()));
+  EXPECT_EQ(calls, 11);
+
+  first.reset();  // The others go on.
+  kube::Limit urgent = soon();
+  urgent.urgent = true;
+  EXPECT_TRUE(slow->get(kNamespaces, {"", "default"}, urgent));
+  EXPECT_EQ(relay.accepted(), 1U);
 }
 
 TEST_F(ClientTest, every_call_is_logged_for_who_asks_and_no_token_is) {

@@ -67,6 +67,20 @@ TEST_F(LeaderTest, an_orderly_stop_hands_over_at_once) {
   EXPECT_EQ(spec("holderIdentity"), "second");
 }
 
+// Bulk writes have taken every turn for the next hour.
+TEST_F(LeaderTest, a_lease_is_taken_and_renewed_whatever_else_its_client_has_to_do) {
+  const auto busy = client_->beside({.rate = 1.0 / 3600, .burst = 1});
+  ASSERT_OK(busy->get(kNamespaces, {"", "default"}, soon()));
+  ASSERT_EQ(busy->get(kNamespaces, {"", "default"}, soon()).error().fault(), Fault::timeout);
+  Candidate leader(*busy, lease(), "me");
+  ASSERT_TRUE(leader.leads_within(kBound));
+  const std::string first = spec("renewTime");
+  EXPECT_TRUE(testbed::eventually("it is renewed", kBound, [&] { return spec("renewTime") != first; }));
+  leader.stop();
+  EXPECT_TRUE(leader.end());
+  EXPECT_EQ(spec("holderIdentity"), "");
+}
+
 TEST_F(LeaderTest, what_others_wrote_on_the_lease_stays) {
   ASSERT_OK(client_->create(kLeases, ns_, R"({"metadata":{"name":"lock","labels":{"team":"net"}}})", soon()));
   Candidate leader(*client_, lease(), "me");

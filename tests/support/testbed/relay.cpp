@@ -79,6 +79,7 @@ void Relay::accept_one() {
   const sockaddr_in address = loopback(target_);
   if (!client || ::connect(server.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return;
   pairs_.push_back({.client = std::move(client), .server = std::move(server)});
+  ++accepted_;
 }
 
 void Relay::run(const std::stop_token& stop) {

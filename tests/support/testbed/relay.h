@@ -19,6 +19,7 @@ class Relay {
   Relay& operator=(const Relay&) = delete;
 
   std::uint16_t port() const { return port_; }
+  unsigned accepted() const { return accepted_; }  // Connections, since the beginning.
 
   // New connections lead there; those there are break.
   void lead_to(std::uint16_t target);
@@ -43,6 +44,7 @@ class Relay {
   std::atomic<std::uint16_t> target_;
   std::atomic<bool> frozen_ = false;
   std::atomic<bool> cut_ = false;
+  std::atomic<unsigned> accepted_ = 0;
   std::list<Pair> pairs_;  // The thread's.
   std::jthread thread_;
 };
