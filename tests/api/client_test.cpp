@@ -226,6 +226,41 @@ TEST_F(ClientTest, a_token_that_expires_was_followed_by_the_next_without_a_refus
   EXPECT_EQ(ask(*rotates), 403);
 }
 
+// The new token comes only after the server has ceased to take the old one, in a file that looks as it did: not time,
+// nor a look at the file, but the refusal alone says that there is another.
+TEST_F(ClientTest, a_token_that_was_good_and_is_refused_is_read_again_and_the_call_repeated_once) {
+  ASSERT_OK(client_->create({"", "v1", "serviceaccounts", true}, ns_, R"({"metadata":{"name":"app"}})", soon()));
+  const auto first = cluster_.service_account_for(ns_, "app", 5s);
+  const auto second = cluster_.service_account_for(ns_, "app", 1h);
+  ASSERT_OK(first);
+  ASSERT_OK(second);
+  ASSERT_EQ(first->token.size(), second->token.size());
+  const testbed::TempFolder folder;
+  ASSERT_OK(base::write_file(folder / "token", first->token));
+  kube::Config config = must(kube::from_kubeconfig({cluster_.admin_kubeconfig()}, ""));
+  config.certificate = config.key = {};
+  config.token_file = folder / "token";
+  const auto client = must(kube::Client::connect(config));
+  std::vector<int> codes;
+  client->observe_calls([&](std::string_view, int code, base::Duration) { codes.push_back(code); });
+  const auto ask = [&] { (void)client->get(kNamespaces, {"", "default"}, soon()); };
+  ask();
+  ASSERT_THAT(codes, ElementsAre(403));  // Known, though without rights.
+  ASSERT_TRUE(testbed::eventually("the first token is over", kBound, [&] {
+    codes.clear();
+    ask();
+    return codes == std::vector{401};  // And not repeated: the file has no other.
+  }));
+
+  const auto written = std::filesystem::last_write_time(folder / "token");
+  ASSERT_OK(base::write_file(folder / "token", second->token));
+  std::filesystem::last_write_time(folder / "token", written);
+  codes.clear();
+  ask();
+  ask();
+  EXPECT_THAT(codes, ElementsAre(401, 403, 403));
+}
+
 TEST_F(ClientTest, clients_beside_one_another_share_a_connection_and_no_turns) {
   testbed::Relay relay(cluster_.port());
   auto first = connect(cluster_.kubeconfig(cluster_.user("admin", {"system:masters"}),
