@@ -262,6 +262,40 @@ TEST(Client, an_answer_beyond_the_limits_is_refused_alone) {
   EXPECT_EQ(server.accepted(), 1);
 }
 
+// A frame of HTTP/2 (RFC 9113, 4.1).
+std::string frame(char type, int flags, std::int32_t stream, const std::string& payload) {
+  std::string out{'\0', '\0', static_cast<char>(payload.size()), type, static_cast<char>(flags)};
+  for (const int shift : {24, 16, 8, 0}) out += static_cast<char>(stream >> shift);
+  return out + payload;
+}
+
+TEST(Client, what_comes_before_and_after_an_answer_is_no_part_of_it) {
+  ScriptedServer server([](ScriptedServer& self, const auto& call) {
+    if (call.request.target == "/first") return self.answer(call, 200, "");  // Its settings come before raw bytes.
+    constexpr char kData = 0;
+    constexpr char kHeaders = 1;
+    constexpr int kEndStream = 1;
+    constexpr int kEndHeaders = 4;
+    const std::string hints = "\010\003103";                       // A literal; its name is that of entry 8.
+    const std::string ok = "\210";                                 // ":status: 200" is entry 8 itself.
+    const std::string trailer = std::string("\0\001t\003end", 7);  // A literal with a new name.
+    self.raw(call.connection, frame(kHeaders, kEndHeaders, call.stream, hints) +
+                                  frame(kHeaders, kEndHeaders, call.stream, ok) + frame(kData, 0, call.stream, "bo") +
+                                  frame(kData, 0, call.stream, "dy") +
+                                  frame(kHeaders, kEndHeaders | kEndStream, call.stream, trailer));
+  });
+  Client client = connect_to(server);
+  ASSERT_TRUE(client.send(get("/first"), soon()));
+  for (int i = 0; i < 2; ++i) {
+    const auto response = client.send(get("/"), soon());
+    ASSERT_TRUE(response) << response.error().message();
+    EXPECT_EQ(response->status, 200);
+    EXPECT_EQ(response->body, "body");
+    EXPECT_TRUE(response->headers.empty());
+  }
+  EXPECT_EQ(server.accepted(), 1);
+}
+
 TEST(Client, garbage_from_the_server_ends_the_connection_not_the_client) {
   ScriptedServer server([](ScriptedServer& self, const auto& call) {
     if (call.connection == 1) return self.raw(call.connection, std::string(500, '\xff'));

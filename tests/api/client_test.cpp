@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "kube/credentials.h"
 #include "kube/review.h"
+#include "testbed/fault_proxy.h"
 #include "testbed/relay.h"
 #include "testbed/temp_folder.h"
 
@@ -314,6 +315,45 @@ TEST_F(ClientTest, new_client_certificates_are_used_without_a_restart) {
   EXPECT_EQ(name(), "first");
   become("second");
   EXPECT_TRUE(testbed::eventually("the new name", kBound, [&] { return name() == "second"; }));
+}
+
+// A cluster whose authority is replaced: behind the same address stands a server that another one vouches for.
+TEST_F(ClientTest, a_new_authority_is_trusted_without_a_restart) {
+  const kube::Config real = must(kube::from_kubeconfig({cluster_.admin_kubeconfig()}, ""));
+  testbed::FaultProxy before(real.server, must(real.tls()));
+  testbed::FaultProxy after(real.server, must(real.tls()));
+  testbed::Relay relay(before.url().port);
+  const testbed::TempFolder folder;
+  kube::Config config;
+  config.server = before.url();
+  config.server.port = relay.port();
+  config.ca = {.data = "", .file = folder / "ca.crt"};
+  ASSERT_OK(base::write_file(config.ca.file, before.ca()));
+  const auto client = must(kube::Client::connect(config));
+  const auto ask = [&] { return client->get(kNamespaces, {"", "default"}, soon()); };
+  ASSERT_OK(ask());
+
+  relay.lead_to(after.url().port);
+  EXPECT_TRUE(testbed::eventually("the new server is not trusted", kBound, [&] {
+    const auto answer = ask();
+    return !answer && answer.error().message().contains("certificate");
+  }));
+  ASSERT_OK(base::write_file(config.ca.file, after.ca()));
+  EXPECT_TRUE(testbed::eventually("it is", kBound, [&] { return ask().has_value(); }));
+}
+
+TEST_F(ClientTest, a_server_that_is_not_checked_is_talked_to_and_warned_of) {
+  kube::Config config = must(kube::from_kubeconfig({cluster_.admin_kubeconfig()}, ""));
+  config.ca = {};
+  const auto careful = must(kube::Client::connect(config))->get(kNamespaces, {"", "default"}, soon());
+  ASSERT_FALSE(careful);
+  EXPECT_THAT(careful.error().message(), HasSubstr("certificate"));
+
+  config.insecure = true;
+  testing::internal::CaptureStderr();
+  const auto careless = must(kube::Client::connect(config));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("insecure-skip-tls-verify"));
+  ASSERT_OK(careless->get(kNamespaces, {"", "default"}, soon()));
 }
 
 TEST_F(ClientTest, an_unknown_authority_is_refused) {

@@ -26,8 +26,9 @@ base::Result<std::string> decode(const json::Value& object) {
 // A consumer that checks on every view that time never runs back, and waits for facts.
 class Watcher {
  public:
-  Watcher(kube::Client& client, const std::string& ns)
-      : reflector_(client, kConfigMaps, decode, changed_, {.ns = ns, .label_selector = "", .field_selector = ""}) {}
+  Watcher(kube::Client& client, const std::string& ns, const std::string& labels = {}, const std::string& fields = {})
+      : reflector_(client, kConfigMaps, decode, changed_,
+                   {.ns = ns, .label_selector = labels, .field_selector = fields}) {}
 
   Values values() {
     const auto view = reflector_.latest();
@@ -123,6 +124,28 @@ TEST_F(ReflectorTest, a_slow_decoder_holds_up_nobody_else_on_its_connection) {
     }));
   }
   EXPECT_TRUE(was_answered);
+}
+
+TEST_F(ReflectorTest, of_a_selection_is_seen_what_enters_and_what_leaves_it) {
+  const auto label = [&](const std::string& name, const std::string& app) {
+    return client_->patch(kConfigMaps, key(name), kube::PatchType::merge,
+                          fmt::format(R"({{"metadata":{{"labels":{{"app":"{}"}}}}}})", app), soon());
+  };
+  ASSERT_OK(put("a", "one"));
+  ASSERT_OK(put("b", "two"));
+  ASSERT_OK(label("a", "web"));
+  Watcher labelled(*client_, ns_, "app=web");
+  Watcher named(*client_, ns_, "", "metadata.name=b");
+  EXPECT_TRUE(labelled.sees({{"a", "one"}}));
+  EXPECT_TRUE(named.sees({{"b", "two"}}));
+  ASSERT_OK(label("b", "web"));
+  EXPECT_TRUE(labelled.sees({{"a", "one"}, {"b", "two"}}));
+  ASSERT_OK(label("a", "db"));
+  EXPECT_TRUE(labelled.sees({{"b", "two"}}));
+  ASSERT_OK(put("a", "three"));
+  ASSERT_OK(drop("b"));
+  EXPECT_TRUE(labelled.sees(Values()));
+  EXPECT_TRUE(named.sees(Values()));
 }
 
 TEST_F(ReflectorTest, nothing_there_is_complete_and_empty) {
