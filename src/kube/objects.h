@@ -69,11 +69,13 @@ class Objects {
     if (branches_.empty()) {
       size_ = 1;
       branches_.emplace_back().part->emplace_back().part->push_back(std::move(entry));
+      note_first_keys({});
       return;
     }
     Place place = place_of(entry->key);
     if (holds(place, entry->key)) {
       own(own(branches_[place.branch])[place.leaf])[place.at] = std::move(entry);
+      note_first_keys(place);
       return;
     }
     if (leaf_at(place).size() == kWidth) {
@@ -83,6 +85,7 @@ class Objects {
     ++size_;
     Leaf& leaf = own(own(branches_[place.branch])[place.leaf]);
     leaf.insert(leaf.begin() + distance(place.at), std::move(entry));
+    note_first_keys(place);
   }
 
   void erase(const Key& key) {
@@ -94,7 +97,11 @@ class Objects {
     leaf.erase(leaf.begin() + distance(place.at));
     // What became small stays so: keys come back, or the next list makes full ones.
     if (leaf.empty()) branch.erase(branch.begin() + distance(place.leaf));
-    if (branch.empty()) branches_.erase(branches_.begin() + distance(place.branch));
+    if (branch.empty()) {
+      branches_.erase(branches_.begin() + distance(place.branch));
+    } else {
+      note_first_keys({.branch = place.branch, .leaf = std::min(place.leaf, branch.size() - 1)});
+    }
   }
 
   // Calls `tell(before, after)` for each key under which the two hold different objects, in their order; one of the
@@ -122,7 +129,8 @@ class Objects {
   template <typename Part>
   struct Slot {
     std::shared_ptr<Part> part = std::make_shared<Part>();
-    bool is_shared = false;  // Not asked of the pointer: its count says nothing of who has finished reading.
+    bool is_shared = false;      // Not asked of the pointer: its count says nothing of who has finished reading.
+    const Key* first = nullptr;  // Of the objects in it: so a search looks at one place in memory for each step.
   };
   using Leaf = std::vector<Entry>;
   using Branch = std::vector<Slot<Leaf>>;
@@ -133,14 +141,21 @@ class Objects {
   };
 
   static std::ptrdiff_t distance(std::size_t places) { return static_cast<std::ptrdiff_t>(places); }
-  static const Key& first_key(const Slot<Leaf>& slot) { return slot.part->front()->key; }
-  static const Key& first_key(const Slot<Branch>& slot) { return first_key(slot.part->front()); }
+  static const Key* first_in(const Leaf& leaf) { return &leaf.front()->key; }
+  static const Key* first_in(const Branch& branch) { return branch.front().first; }
+
+  // After a change there, of parts that are ours.
+  void note_first_keys(const Place& place) {
+    Branch& branch = *branches_[place.branch].part;
+    branch[place.leaf].first = first_in(*branch[place.leaf].part);
+    branches_[place.branch].first = first_in(branch);
+  }
 
   // The part where the key is, or belongs: the last one that does not begin after it.
   template <typename Slots>
   static std::size_t part_with(const Slots& slots, const Key& key) {
     const auto after =
-        std::ranges::upper_bound(slots, key, {}, [](const auto& slot) -> const Key& { return first_key(slot); });
+        std::ranges::upper_bound(slots, key, {}, [](const auto& slot) -> const Key& { return *slot.first; });
     return after == slots.begin() ? 0 : static_cast<std::size_t>(after - slots.begin()) - 1;
   }
 
@@ -190,6 +205,7 @@ class Objects {
     typename Slots::value_type rest;
     rest.part->assign(std::move_iterator(cut), std::move_iterator(part.end()));
     part.erase(cut, part.end());
+    rest.first = first_in(*rest.part);
     slots.insert(slots.begin() + distance(at) + 1, std::move(rest));
   }
 
