@@ -20,12 +20,13 @@ function(add_layer_folders)
   endforeach()
 endfunction()
 
-# folder_library(NAME [SEPARATE] [EXTERNAL third-party targets...])
+# folder_library(NAME [SEPARATE] [SEPARATE_TESTS] [EXTERNAL third-party targets...])
 # Where a preset sets IPRULE_JOIN, files of a folder are compiled some at a time: most of a compiler's time goes into the
 # headers they share, and a build from nothing is three times as fast. Names in the unnamed namespaces of a folder must
-# differ for that; SEPARATE is for a folder where they cannot.
+# differ for that; SEPARATE is for a folder where they cannot, SEPARATE_TESTS for one whose tests have many small helpers
+# of the same names.
 function(folder_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SEPARATE" "" "EXTERNAL")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SEPARATE;SEPARATE_TESTS" "" "EXTERNAL")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
@@ -45,7 +46,11 @@ function(folder_library name)
   endif()
 
   if(tests)
-    test_program(${name}_test LABEL unit SOURCES ${tests} LINK ${name} ${arg_EXTERNAL})
+    set(separate "")
+    if(arg_SEPARATE OR arg_SEPARATE_TESTS)
+      set(separate SEPARATE)
+    endif()
+    test_program(${name}_test LABEL unit SOURCES ${tests} LINK ${name} ${arg_EXTERNAL} ${separate})
   endif()
 endfunction()
 

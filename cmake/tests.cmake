@@ -1,9 +1,10 @@
-# test_program(NAME LABEL unit|kernel|api|cluster SOURCES... LINK... [TIMEOUT seconds])
+# test_program(NAME LABEL unit|kernel|api|cluster SOURCES... LINK... [TIMEOUT seconds] [SEPARATE])
 # One gtest program is one ctest entry: its cases share what is costly to start. Results are left as XML for the
 # closing count. Kernel tests count packets and events, and run one at a time; those with a cluster of their own mostly
-# wait for it, so others run beside them.
+# wait for it, so others run beside them. Its files are compiled together like those of a folder (cmake/layers.cmake),
+# unless it is SEPARATE.
 function(test_program name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT;MAIN" "SOURCES;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SEPARATE" "LABEL;TIMEOUT;MAIN" "SOURCES;LINK")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
@@ -12,6 +13,9 @@ function(test_program name)
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE project_warnings ${arg_LINK} ${arg_MAIN} GTest::gmock GTest::gtest rapidcheck_gtest)
+  if(IPRULE_JOIN AND NOT arg_SEPARATE)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+  endif()
   if(IPRULE_SANITIZE)
     # What is under test is instrumented in full. The tests themselves are large and run once: half the time of a build
     # went into optimising and instrumenting them.

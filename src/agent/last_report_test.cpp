@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr base::TimePoint kStart(100s);
+constexpr base::TimePoint kFirstReport(100s);
 
 // The report as the watch shows it.
 Findings seen(std::uint64_t version, std::string answered, const std::string& agent) {
@@ -17,7 +17,7 @@ Findings seen(std::uint64_t version, std::string answered, const std::string& ag
   return out;
 }
 
-std::string held(const LastReport& last, const Findings& findings, base::TimePoint now = kStart) {
+std::string held(const LastReport& last, const Findings& findings, base::TimePoint now = kFirstReport) {
   const auto* status = last.held(findings, now);
   return status != nullptr ? status->version : "nothing";
 }
@@ -29,16 +29,16 @@ TEST(LastReport, what_is_stored_counts_if_it_answers_the_token) {
 
 TEST(LastReport, what_was_just_written_counts_before_the_watch_brings_it) {
   LastReport last;
-  last.wrote(seen(5, "", ""), {.token = "t", .version = "1.1"}, 6, kStart);
+  last.wrote(seen(5, "", ""), {.token = "t", .version = "1.1"}, 6, kFirstReport);
   EXPECT_EQ(held(last, seen(5, "t", "1.0")), "1.1");
-  EXPECT_EQ(held(last, seen(6, "t", "1.1"), kStart + 1h), "1.1");
+  EXPECT_EQ(held(last, seen(6, "t", "1.1"), kFirstReport + 1h), "1.1");
   EXPECT_EQ(held(last, seen(7, "t", "edited")), "edited");
 }
 
 TEST(LastReport, A8_what_the_server_has_lost_with_its_storage_is_written_again) {
   LastReport last;
-  last.wrote(seen(5, "", ""), {.token = "t", .version = "1.1"}, 6, kStart);
-  EXPECT_EQ(held(last, seen(4, "t", "1.0"), kStart + 1min), "1.0");
+  last.wrote(seen(5, "", ""), {.token = "t", .version = "1.1"}, 6, kFirstReport);
+  EXPECT_EQ(held(last, seen(4, "t", "1.0"), kFirstReport + 1min), "1.0");
 }
 
 }  // namespace

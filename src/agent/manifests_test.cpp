@@ -6,7 +6,7 @@
 namespace agent {
 namespace {
 
-constexpr std::string_view kRule = R"(
+constexpr std::string_view kRuleText = R"(
 apiVersion: api.operator.brtrm.dev/v1alpha1
 kind: IPRule
 metadata: {name: public}
@@ -28,7 +28,7 @@ std::string error_of(std::string_view text) {
 
 TEST(Manifests, both_kinds_are_read_from_one_text) {
   Manifests manifests;
-  ASSERT_TRUE(add_manifests(manifests, "all.yaml", std::string(kRule) + "---" + std::string(kService)));
+  ASSERT_TRUE(add_manifests(manifests, "all.yaml", std::string(kRuleText) + "---" + std::string(kService)));
   ASSERT_EQ(manifests.rules.size(), 1U);
   EXPECT_EQ(manifests.rules[0].spec.table, 100U);
   ASSERT_EQ(manifests.services.size(), 1U);
@@ -43,11 +43,12 @@ TEST(Manifests, a_list_is_its_items) {
 }
 
 TEST(Manifests, an_error_names_file_line_column_and_field) {
-  EXPECT_EQ(error_of(std::string(kRule) + "---\nkind: IPRule\nmetadata: {name: b}\nspec: {table: lots}"),
+  EXPECT_EQ(error_of(std::string(kRuleText) + "---\nkind: IPRule\nmetadata: {name: b}\nspec: {table: lots}"),
             "x.yaml:9:15: spec.table: expected a number, found a string");
   EXPECT_EQ(error_of("kind: IPRul\nmetadata: {name: b}"),
             "x.yaml:1:7: kind: \"IPRul\" is not read here; use IPRule, Agent, Service, EndpointSlice or Node");
-  EXPECT_EQ(error_of(std::string(kRule) + "---" + std::string(kRule)), "x.yaml:7:1: IPRule public is there twice");
+  EXPECT_EQ(error_of(std::string(kRuleText) + "---" + std::string(kRuleText)),
+            "x.yaml:7:1: IPRule public is there twice");
 }
 
 constexpr std::string_view kOthers = R"(
@@ -64,8 +65,8 @@ replicas: 3
 
 TEST(Manifests, files_that_somebody_keeps_for_a_cluster_are_read_past_what_is_not_ours) {
   Manifests manifests;
-  const auto read =
-      add_manifests(manifests, "all.yaml", std::string(kRule) + "---" + std::string(kOthers), OtherKinds::pass_over);
+  const auto read = add_manifests(manifests, "all.yaml", std::string(kRuleText) + "---" + std::string(kOthers),
+                                  OtherKinds::pass_over);
   ASSERT_TRUE(read) << read.error().message();
   EXPECT_EQ(manifests.rules.size(), 1U);
   EXPECT_TRUE(manifests.services.empty()) << "a Service of another group is another kind";

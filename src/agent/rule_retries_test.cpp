@@ -9,11 +9,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-state::Rule rule(const std::string& text) {
+state::Rule refused_rule(const std::string& text) {
   return state::parse_rule(net::Family::v4, text).value();
 }
-const state::Rule kBad = rule("1000: from 10.0.0.1 lookup 100 proto 183");
-const state::Rule kGood = rule("1000: from 10.0.0.2 lookup 100 proto 183");
+const state::Rule kBad = refused_rule("1000: from 10.0.0.1 lookup 100 proto 183");
+const state::Rule kGood = refused_rule("1000: from 10.0.0.2 lookup 100 proto 183");
 
 // What the kernel says to these adds; 0 is done.
 kernel::Engine::Report tried(const std::vector<std::pair<state::Rule, int>>& adds) {
@@ -85,7 +85,7 @@ TEST_F(RuleRetriesTest, F10_each_refusal_is_tried_again_in_time_or_never) {
 }
 
 TEST_F(RuleRetriesTest, a_rule_that_the_nft_table_relies_on_is_never_held_back) {
-  const auto mark = rule("1000: from all fwmark 0x100/0xff00 lookup 100 proto 183");
+  const auto mark = refused_rule("1000: from all fwmark 0x100/0xff00 lookup 100 proto 183");
   retries_.note(tried({{mark, ENOBUFS}}), now_);
   EXPECT_EQ(left_of({mark}), Rules{mark});
 }

@@ -7,19 +7,19 @@ namespace {
 
 using Kind = PodTrouble::Kind;
 
-PodTrouble decode(std::string_view text) {
+PodTrouble decode_trouble(std::string_view text) {
   json::Reader reader;
   return decode_pod_trouble(reader.parse(text).value()).value();
 }
 
 TEST(PodTrouble, a_ready_pod_has_none_whatever_it_went_through) {
-  EXPECT_EQ(decode(R"({"status":{"conditions":[{"type":"Ready","status":"True"}],"containerStatuses":[
+  EXPECT_EQ(decode_trouble(R"({"status":{"conditions":[{"type":"Ready","status":"True"}],"containerStatuses":[
                     {"ready":true,"lastState":{"terminated":{"exitCode":1}}}]}})"),
             PodTrouble());
 }
 
 TEST(PodTrouble, a_crash_is_told_by_how_it_ended_also_while_it_was_just_started_again) {
-  const PodTrouble waits = decode(R"({"status":{
+  const PodTrouble waits = decode_trouble(R"({"status":{
       "conditions":[{"type":"Ready","status":"False","lastTransitionTime":"2026-01-01T00:00:00Z"}],
       "containerStatuses":[{"ready":false,
           "state":{"waiting":{"reason":"CrashLoopBackOff","message":"back-off 40s restarting failed container"}},
@@ -27,7 +27,7 @@ TEST(PodTrouble, a_crash_is_told_by_how_it_ended_also_while_it_was_just_started_
   EXPECT_EQ(waits.kind, Kind::crashing);
   EXPECT_EQ(waits.text, "crashes: Error, exit code 1: no NET_ADMIN");
   EXPECT_EQ(meta::format_time(waits.since), "2026-01-01T00:00:00Z");
-  const PodTrouble runs = decode(R"({"status":{
+  const PodTrouble runs = decode_trouble(R"({"status":{
       "conditions":[{"type":"Ready","status":"False","lastTransitionTime":"2026-01-01T00:00:00Z"}],
       "containerStatuses":[{"ready":false,"state":{"running":{}},
           "lastState":{"terminated":{"reason":"Error","exitCode":1,"message":"starting\nno NET_ADMIN\n"}}}]}})");
@@ -35,7 +35,7 @@ TEST(PodTrouble, a_crash_is_told_by_how_it_ended_also_while_it_was_just_started_
 }
 
 TEST(PodTrouble, a_pod_without_its_image_says_which) {
-  const PodTrouble found = decode(R"({"status":{"containerStatuses":[
+  const PodTrouble found = decode_trouble(R"({"status":{"containerStatuses":[
       {"state":{"waiting":{"reason":"CrashLoopBackOff"}}},
       {"state":{"waiting":{"reason":"ImagePullBackOff","message":"no such image"}}}]}})");
   EXPECT_EQ(found.kind, Kind::no_image);
@@ -43,22 +43,22 @@ TEST(PodTrouble, a_pod_without_its_image_says_which) {
 }
 
 TEST(PodTrouble, a_pod_without_a_place_says_what_the_scheduler_said) {
-  const PodTrouble found = decode(R"({"status":{"phase":"Pending","conditions":[{"type":"PodScheduled",
+  const PodTrouble found = decode_trouble(R"({"status":{"phase":"Pending","conditions":[{"type":"PodScheduled",
       "status":"False","reason":"Unschedulable","message":"0/3 nodes are available: 3 Insufficient cpu."}]}})");
   EXPECT_EQ(found.kind, Kind::no_place);
   EXPECT_EQ(found.text, "has no place: Unschedulable: 0/3 nodes are available: 3 Insufficient cpu.");
 }
 
 TEST(PodTrouble, containers_that_were_well_in_a_pod_that_is_not_are_on_a_silent_node) {
-  EXPECT_EQ(decode(R"({"status":{"conditions":[{"type":"Ready","status":"False"}],"containerStatuses":[
+  EXPECT_EQ(decode_trouble(R"({"status":{"conditions":[{"type":"Ready","status":"False"}],"containerStatuses":[
                     {"ready":true,"state":{"running":{}}}]}})")
                 .kind,
             Kind::silent_node);
-  EXPECT_EQ(decode(R"({"status":{"conditions":[{"type":"Ready","status":"False"}],"containerStatuses":[
+  EXPECT_EQ(decode_trouble(R"({"status":{"conditions":[{"type":"Ready","status":"False"}],"containerStatuses":[
                     {"ready":false,"state":{"running":{}}}]}})")
                 .kind,
             Kind::starting);
-  EXPECT_EQ(decode(R"({"spec":{}})").kind, Kind::starting);
+  EXPECT_EQ(decode_trouble(R"({"spec":{}})").kind, Kind::starting);
 }
 
 TEST(PodTrouble, a_pod_that_waits_for_its_place_belongs_to_the_node_its_set_means) {

@@ -7,13 +7,12 @@ namespace {
 
 using state::NftClassKind;
 
-constexpr std::uint32_t kWindow = 0x3f00;
 constexpr std::uint8_t kOurs = 183;
 
 const ClassKey kSource{.path = {{500, 100}, {600, 101}}};
 const ClassKey kReply{.kind = NftClassKind::reply, .guard = 549, .path = {{550, 200}, {600, 201}}};
 
-std::vector<std::string> texts(const std::vector<state::Rule>& rules) {
+std::vector<std::string> rule_texts(const std::vector<state::Rule>& rules) {
   std::vector<std::string> out;
   for (const auto& rule : rules) out.push_back(state::text(rule));
   return out;
@@ -24,7 +23,7 @@ std::vector<state::Rule> rules_of(const ClassKey& key, std::uint32_t mark) {
 }
 
 TEST(MarkClass, has_one_rule_for_each_lookup_and_asks_main_first) {
-  EXPECT_EQ(texts(rules_of(kReply, 0x100)),
+  EXPECT_EQ(rule_texts(rules_of(kReply, 0x100)),
             (std::vector<std::string>{
                 "549: from all fwmark 0x100/0x3f00 lookup main suppress_prefixlength 0 proto 183",
                 "550: from all fwmark 0x100/0x3f00 lookup 200 proto 183",

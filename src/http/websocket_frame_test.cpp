@@ -5,7 +5,7 @@
 namespace http {
 namespace {
 
-using std::string_literals::operator""s;
+using namespace std::string_literals;
 
 constexpr std::array<char, 4> kMask = {0x37, static_cast<char>(0xfa), 0x21, 0x3d};
 

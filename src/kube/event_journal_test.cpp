@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr base::TimePoint kStart(1h);
+constexpr base::TimePoint kFirstEvent(1h);
 const EventJournal::WallTime kWall(1'769'853'600s);
 
 Notice about(const std::string& name, const std::string& note = "note", const std::string& reason = "Reason") {
@@ -26,9 +26,9 @@ Notice about(const std::string& name, const std::string& note = "note", const st
 
 class EventJournalTest : public testing::Test {
  protected:
-  void add(const Notice& notice, base::Duration at) { journal_.add(notice, kStart + at, kWall + at); }
+  void add(const Notice& notice, base::Duration at) { journal_.add(notice, kFirstEvent + at, kWall + at); }
   std::optional<EventJournal::Write> write(base::Duration at) {
-    const auto out = journal_.next(kStart + at);
+    const auto out = journal_.next(kFirstEvent + at);
     if (out) journal_.wrote(*out);
     return out;
   }
@@ -50,7 +50,7 @@ TEST_F(EventJournalTest, the_first_is_written_at_once_and_repeats_once_a_minute)
   EXPECT_EQ(second->event, first->event);
   EXPECT_EQ(second->count, 31);
   EXPECT_EQ(second->last, kWall + 30s);
-  EXPECT_FALSE(journal_.next_due(kStart + 60s));
+  EXPECT_FALSE(journal_.next_due(kFirstEvent + 60s));
 }
 
 TEST_F(EventJournalTest, another_note_is_another_event_but_not_before_its_minute) {
@@ -58,7 +58,7 @@ TEST_F(EventJournalTest, another_note_is_another_event_but_not_before_its_minute
   (void)write(0s);
   add(about("a", "two"), 10s);
   add(about("a", "three"), 20s);
-  EXPECT_EQ(journal_.next_due(kStart + 20s), kStart + 60s);
+  EXPECT_EQ(journal_.next_due(kFirstEvent + 20s), kFirstEvent + 60s);
   const auto next = write(60s);
   ASSERT_TRUE(next);
   EXPECT_TRUE(next->create);
@@ -88,7 +88,7 @@ TEST_F(EventJournalTest, a_series_ends_after_six_minutes_of_silence) {
 
 TEST_F(EventJournalTest, what_failed_is_told_with_the_next_write) {
   add(about("a"), 0s);
-  const auto lost = journal_.next(kStart);
+  const auto lost = journal_.next(kFirstEvent);
   journal_.failed(*lost, EventJournal::Failure::passing);
   add(about("a"), 5s);
   EXPECT_FALSE(write(5s));
@@ -103,7 +103,7 @@ TEST_F(EventJournalTest, an_event_that_has_expired_is_made_anew) {
   add(about("a"), 0s);
   (void)write(0s);
   add(about("a"), 1min);
-  const auto series = journal_.next(kStart + 1min);
+  const auto series = journal_.next(kFirstEvent + 1min);
   ASSERT_FALSE(series->create);
   journal_.failed(*series, EventJournal::Failure::gone);
   const auto fresh = write(2min);
@@ -113,8 +113,8 @@ TEST_F(EventJournalTest, an_event_that_has_expired_is_made_anew) {
 
 TEST_F(EventJournalTest, what_the_server_never_accepts_is_not_repeated) {
   add(about("a"), 0s);
-  journal_.failed(*journal_.next(kStart), EventJournal::Failure::final);
-  EXPECT_FALSE(journal_.next_due(kStart));
+  journal_.failed(*journal_.next(kFirstEvent), EventJournal::Failure::final);
+  EXPECT_FALSE(journal_.next_due(kFirstEvent));
 }
 
 TEST_F(EventJournalTest, a_flood_is_bounded_and_what_is_dropped_is_counted) {
@@ -123,7 +123,7 @@ TEST_F(EventJournalTest, a_flood_is_bounded_and_what_is_dropped_is_counted) {
   int burst = 0;
   while (write(0s)) ++burst;
   EXPECT_EQ(burst, 50);
-  EXPECT_EQ(journal_.next_due(kStart), kStart + 100ms);
+  EXPECT_EQ(journal_.next_due(kFirstEvent), kFirstEvent + 100ms);
   add(about("late"), 2min);  // Those already told make room.
   EXPECT_EQ(journal_.dropped(), 10'000 - EventJournal::kMost);
 }
@@ -135,7 +135,7 @@ TEST_F(EventJournalTest, of_one_object_and_reason_at_most_one_write_a_minute_wha
     std::map<std::string, base::TimePoint> last;
     std::map<std::string, int> added;
     std::map<std::string, int> told;
-    base::TimePoint now = kStart;
+    base::TimePoint now = kFirstEvent;
     for (int i = 0; i < 400; ++i) {
       now += std::chrono::milliseconds(random() % 20'000);
       const std::string name(1, static_cast<char>('a' + random() % 3));
@@ -164,9 +164,9 @@ TEST(EncodeEvent, is_what_the_api_wants) {
   Notice notice = about("a", std::string(2000, 'x') + "\u00e9");
   notice.regarding.ns = "";
   notice.regarding.name = std::string(253, 'n');
-  journal.add(notice, kStart, kWall);
-  journal.add(notice, kStart, kWall + 1s);
-  const auto write = journal.next(kStart).value();
+  journal.add(notice, kFirstEvent, kWall);
+  journal.add(notice, kFirstEvent, kWall + 1s);
+  const auto write = journal.next(kFirstEvent).value();
   json::Reader reader;
   const auto root = reader.parse(encode_event(write, {"iprule", "pod-1"})).value();
   EXPECT_EQ(root["metadata"]["namespace"].string().value(), "default");
@@ -180,14 +180,14 @@ TEST(EncodeEvent, is_what_the_api_wants) {
 TEST(EncodeEvent, names_what_else_it_concerns) {
   EventJournal journal(1);
   Notice notice = about("a");
-  journal.add(notice, kStart, kWall);
+  journal.add(notice, kFirstEvent, kWall);
   json::Reader reader;
   EXPECT_FALSE(
-      reader.parse(encode_event(journal.next(kStart).value(), {"iprule", "pod-1"})).value()["related"].exists());
+      reader.parse(encode_event(journal.next(kFirstEvent).value(), {"iprule", "pod-1"})).value()["related"].exists());
   notice.regarding.name = "b";
   notice.related = {.api_version = "v1", .kind = "Node", .ns = "", .name = "worker-3", .uid = "node-uid"};
-  journal.add(notice, kStart, kWall);
-  const auto root = reader.parse(encode_event(journal.next(kStart).value(), {"iprule", "pod-1"})).value();
+  journal.add(notice, kFirstEvent, kWall);
+  const auto root = reader.parse(encode_event(journal.next(kFirstEvent).value(), {"iprule", "pod-1"})).value();
   EXPECT_EQ(root["regarding"]["name"].string().value(), "b");
   EXPECT_EQ(root["related"]["kind"].string().value(), "Node");
   EXPECT_EQ(root["related"]["name"].string().value(), "worker-3");

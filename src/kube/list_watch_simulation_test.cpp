@@ -25,7 +25,7 @@ struct Stored {
   std::string value;
   bool operator==(const Stored&) const = default;
 };
-using Objects = std::map<std::string, Stored>;
+using StoredObjects = std::map<std::string, Stored>;
 
 std::string to_json(const std::string& name, const Stored& object) {
   return fmt::format(R"({{"metadata":{{"name":"{}","uid":"{}","resourceVersion":"{}"}},"value":"{}"}})", name,
@@ -33,7 +33,7 @@ std::string to_json(const std::string& name, const Stored& object) {
 }
 
 // What a server does, as reliability tests on the real one have shown it.
-class Server {
+class SimulatedServer {
  public:
   struct Change {
     std::string type;
@@ -81,10 +81,10 @@ class Server {
   std::uint64_t oldest = 0;  // Watches from before this one are gone.
   bool streams = true;
   int resets = 0;
-  Objects objects;
+  StoredObjects objects;
   std::vector<Change> history;
-  std::vector<std::pair<std::uint64_t, Objects>> past;
-  std::map<std::string, std::pair<std::uint64_t, Objects>> pages;
+  std::vector<std::pair<std::uint64_t, StoredObjects>> past;
+  std::map<std::string, std::pair<std::uint64_t, StoredObjects>> pages;
 
  private:
   int uids_ = 0;
@@ -122,8 +122,8 @@ class Simulation {
  private:
   bool chance(unsigned percent) { return random_() % 100 < percent; }
 
-  Objects mine() const {
-    Objects out;
+  StoredObjects mine() const {
+    StoredObjects out;
     for (const auto& object : store_.latest()->objects) {
       out[object->key.name] = {.uid = object->uid, .version = object->version, .value = object->value};
     }
@@ -181,7 +181,7 @@ class Simulation {
 
   void answer(const ListRequest& request) {
     if (fails() || (request.token.empty() && is_too_large(request.not_older_than))) return;
-    std::pair<std::uint64_t, Objects> rest{server_.version, server_.objects};
+    std::pair<std::uint64_t, StoredObjects> rest{server_.version, server_.objects};
     // A server that lags, or a proxy that replays: an older list, though we asked for none such. Not twice in a row:
     // that is how a restored storage looks.
     if (request.token.empty()) {
@@ -293,7 +293,7 @@ class Simulation {
   runtime::Signal changed_;
   Store<std::string> store_{decode, changed_};
   ListWatch steps_;
-  Server server_;
+  SimulatedServer server_;
   base::TimePoint now_{1h};
   bool faults_;
 

@@ -5,7 +5,7 @@
 namespace kube {
 namespace {
 
-using std::string_literals::operator""s;
+using namespace std::string_literals;
 
 TEST(PodStreams, are_told_apart_by_their_first_byte) {
   PodStreams streams;

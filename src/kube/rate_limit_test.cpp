@@ -10,28 +10,28 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr base::TimePoint kStart{1h};
+constexpr base::TimePoint kFirstRequest{1h};
 constexpr base::TimePoint kNever = base::TimePoint::max();
 
 TEST(TokenBucket, a_burst_goes_at_once_and_then_one_by_one) {
   TokenBucket bucket({.rate = 10, .burst = 3});
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(bucket.reserve(kStart, kNever), kStart);
-  EXPECT_EQ(bucket.reserve(kStart, kNever), kStart + 100ms);
-  EXPECT_EQ(bucket.reserve(kStart, kNever), kStart + 200ms);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(bucket.reserve(kFirstRequest, kNever), kFirstRequest);
+  EXPECT_EQ(bucket.reserve(kFirstRequest, kNever), kFirstRequest + 100ms);
+  EXPECT_EQ(bucket.reserve(kFirstRequest, kNever), kFirstRequest + 200ms);
 }
 
 TEST(TokenBucket, who_cannot_wait_takes_nothing) {
   TokenBucket bucket({.rate = 1, .burst = 1});
-  EXPECT_TRUE(bucket.reserve(kStart, kNever));
-  EXPECT_FALSE(bucket.reserve(kStart, kStart + 500ms));
-  EXPECT_EQ(bucket.reserve(kStart, kNever), kStart + 1s);
+  EXPECT_TRUE(bucket.reserve(kFirstRequest, kNever));
+  EXPECT_FALSE(bucket.reserve(kFirstRequest, kFirstRequest + 500ms));
+  EXPECT_EQ(bucket.reserve(kFirstRequest, kNever), kFirstRequest + 1s);
 }
 
 RC_GTEST_PROP(TokenBucket, no_window_holds_more_than_burst_and_rate_allow, ()) {
   const auto burst = *rc::gen::inRange(1, 20);
   TokenBucket bucket({.rate = 10, .burst = static_cast<double>(burst)});
   std::vector<base::TimePoint> gone;
-  base::TimePoint now = kStart;
+  base::TimePoint now = kFirstRequest;
   for (int i = 0; i < 60; ++i) {
     now += std::chrono::milliseconds(*rc::gen::inRange(0, 300));
     gone.push_back(*bucket.reserve(now, kNever));

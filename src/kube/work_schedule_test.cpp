@@ -15,13 +15,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr base::TimePoint kStart{};
+constexpr base::TimePoint kFirstAdd{};
 constexpr base::TimePoint at(base::Duration since_start) {
-  return kStart + since_start;
+  return kFirstAdd + since_start;
 }
 
 // The same laws in the plainest words: one row per key that anybody ever named, everything by looking at all rows.
-struct Model {
+struct ScheduleModel {
   struct Row {
     int ready_since = 0;  // A place in the order of becoming ready; 0 is not ready.
     bool taken = false;
@@ -185,8 +185,8 @@ class Comparison {
   }
 
   WorkSchedule schedule_;
-  Model model_;
-  base::TimePoint now_ = kStart;
+  ScheduleModel model_;
+  base::TimePoint now_ = kFirstAdd;
   std::vector<WorkKey> taken_;
 };
 
@@ -219,29 +219,29 @@ TEST(WorkSchedule, long_schedules_behave_as_the_laws_say) {
 
 TEST(WorkSchedule, adds_during_a_pass_are_exactly_one_more_pass) {
   WorkSchedule schedule;
-  schedule.add("a", kStart);
-  EXPECT_EQ(schedule.take(kStart), "a");
-  for (int i = 0; i < 10; ++i) schedule.add("a", kStart);
-  EXPECT_EQ(schedule.take(kStart), std::nullopt);
-  schedule.done("a", kStart);
-  EXPECT_EQ(schedule.take(kStart), "a");
-  schedule.done("a", kStart);
-  EXPECT_EQ(schedule.take(kStart), std::nullopt);
+  schedule.add("a", kFirstAdd);
+  EXPECT_EQ(schedule.take(kFirstAdd), "a");
+  for (int i = 0; i < 10; ++i) schedule.add("a", kFirstAdd);
+  EXPECT_EQ(schedule.take(kFirstAdd), std::nullopt);
+  schedule.done("a", kFirstAdd);
+  EXPECT_EQ(schedule.take(kFirstAdd), "a");
+  schedule.done("a", kFirstAdd);
+  EXPECT_EQ(schedule.take(kFirstAdd), std::nullopt);
 }
 
 TEST(WorkSchedule, a_busy_key_goes_to_the_end_of_the_line) {
   WorkSchedule schedule;
-  schedule.add("busy", kStart);
-  EXPECT_EQ(schedule.take(kStart), "busy");
-  schedule.add("busy", kStart);
-  schedule.add("patient", kStart);
-  schedule.done("busy", kStart);
-  EXPECT_EQ(schedule.take(kStart), "patient");
+  schedule.add("busy", kFirstAdd);
+  EXPECT_EQ(schedule.take(kFirstAdd), "busy");
+  schedule.add("busy", kFirstAdd);
+  schedule.add("patient", kFirstAdd);
+  schedule.done("busy", kFirstAdd);
+  EXPECT_EQ(schedule.take(kFirstAdd), "patient");
 }
 
 TEST(WorkSchedule, retries_double_up_to_the_ceiling_and_start_again_after_success) {
   WorkSchedule schedule({.retries = {.rate = 10, .burst = 1000}});
-  base::TimePoint now = kStart;
+  base::TimePoint now = kFirstAdd;
   std::vector<base::Duration> waits;
   for (int i = 0; i < 16; ++i) {
     schedule.retry("a", now);
@@ -263,7 +263,7 @@ TEST(WorkSchedule, retries_double_up_to_the_ceiling_and_start_again_after_succes
 
 TEST(WorkSchedule, all_keys_together_retry_at_the_overall_rate) {
   WorkSchedule schedule({.retries = {.rate = 10, .burst = 10}});
-  for (int i = 0; i < 30; ++i) schedule.retry(std::to_string(i), kStart);
+  for (int i = 0; i < 30; ++i) schedule.retry(std::to_string(i), kFirstAdd);
   int early = 0;
   while (schedule.take(at(99ms))) ++early;
   EXPECT_EQ(early, 10);
@@ -275,16 +275,16 @@ TEST(WorkSchedule, all_keys_together_retry_at_the_overall_rate) {
 TEST(WorkSchedule, a_plain_add_does_not_cancel_a_delay) {
   WorkSchedule schedule;
   schedule.add_at("a", at(10s));
-  schedule.add("a", kStart);
-  EXPECT_EQ(schedule.take(kStart), "a");
-  schedule.done("a", kStart);
+  schedule.add("a", kFirstAdd);
+  EXPECT_EQ(schedule.take(kFirstAdd), "a");
+  schedule.done("a", kFirstAdd);
   EXPECT_EQ(schedule.take(at(9s)), std::nullopt);
   EXPECT_EQ(schedule.take(at(10s)), "a");
 }
 
 TEST(WorkSchedule, it_knows_how_long_keys_wait_and_are_worked_on) {
   WorkSchedule schedule;
-  schedule.add("a", kStart);
+  schedule.add("a", kFirstAdd);
   schedule.add("a", at(1s));  // It waits since the first.
   schedule.add_at("b", at(3s));
   EXPECT_EQ(schedule.take(at(2s)), "a");
@@ -302,10 +302,10 @@ TEST(WorkSchedule, it_knows_how_long_keys_wait_and_are_worked_on) {
 
 TEST(WorkSchedule, a_key_that_needs_nothing_is_not_remembered) {
   WorkSchedule schedule;
-  schedule.retry("a", kStart);
+  schedule.retry("a", kFirstAdd);
   EXPECT_EQ(schedule.take(at(1s)), "a");
   schedule.forget("a");
-  schedule.done("a", kStart);
+  schedule.done("a", kFirstAdd);
   const auto counts = schedule.counts(at(1s));
   EXPECT_EQ(counts.ready + counts.delayed + counts.taken, 0U);
   EXPECT_EQ(counts.retries, 1U);

@@ -56,6 +56,11 @@ inline std::string config_map(const std::string& name, const std::string& value,
                      name, more_meta, value);
 }
 
+// Of such a ConfigMap, for a store.
+inline base::Result<std::string> decode_value(const json::Value& object) {
+  return std::string(TRY(object["data"]["value"].string_or("")));
+}
+
 // One text field of an object: at(body, "metadata", "uid").
 inline std::string at(std::string_view body, const char* first, const char* second) {
   json::Reader reader;

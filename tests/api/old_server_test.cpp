@@ -21,10 +21,6 @@ testbed::Cluster& old_cluster() {
   return *cluster;
 }
 
-base::Result<std::string> decode(const json::Value& object) {
-  return std::string(TRY(object["data"]["value"].string_or("")));
-}
-
 std::string audit_log() {
   return must(base::read_file(old_cluster().audit_log(), std::size_t{1} << 30U));
 }
@@ -75,7 +71,7 @@ TEST(OldServer, where_lists_cannot_be_streamed_they_come_in_pages) {
     ASSERT_OK(client->patch(kConfigMaps, {"default", name}, kube::PatchType::apply, config_map(name, "x"), soon()));
   }
   runtime::Signal changed;
-  kube::Reflector<std::string> reflector(*client, kConfigMaps, decode, changed);
+  kube::Reflector<std::string> reflector(*client, kConfigMaps, decode_value, changed);
   while (!reflector.latest()->complete) ASSERT_TRUE(changed.wait({}, base::SteadyClock().now() + kBound));
   EXPECT_GE(reflector.latest()->objects.size(), 1100U);
   EXPECT_TRUE(testbed::eventually("pages in the audit log", kBound, was_asked_for_pages));
@@ -102,7 +98,7 @@ TEST(OldServer, a_plain_proxy_before_it_is_good_enough) {
   config.server = must(http::Url::parse(fmt::format("http://127.0.0.1:{}", port)));
   const auto client = must(kube::Client::connect(config, {}, {.rate = 1000, .burst = 1000}));
   runtime::Signal changed;
-  kube::Reflector<std::string> reflector(*client, kConfigMaps, decode, changed);
+  kube::Reflector<std::string> reflector(*client, kConfigMaps, decode_value, changed);
   for (const char* value : {"one", "two"}) {
     ASSERT_OK(
         client->patch(kConfigMaps, {"default", "plain"}, kube::PatchType::apply, config_map("plain", value), soon()));

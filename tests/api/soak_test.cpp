@@ -52,10 +52,6 @@ std::size_t heap() {
   return ::mallinfo2().uordblks;
 }
 
-base::Result<std::string> decode(const json::Value& object) {
-  return std::string(TRY(object["data"]["value"].string_or("")));
-}
-
 using Values = std::map<std::string, std::string>;
 
 class Soak : public ApiTest {
@@ -112,7 +108,8 @@ class Consumer {
  public:
   Consumer(FaultProxy& proxy, const std::string& ns)
       : client_(connect(proxy.kubeconfig())),
-        reflector_(*client_, kConfigMaps, decode, changed_, {.ns = ns, .label_selector = "", .field_selector = ""}),
+        reflector_(*client_, kConfigMaps, decode_value, changed_,
+                   {.ns = ns, .label_selector = "", .field_selector = ""}),
         looking_([this](std::stop_token stop) {
           while (!stop.stop_requested()) {
             look();

@@ -22,7 +22,7 @@ using install::kubectl;
 using testbed::eventually;
 using testing::HasSubstr;
 
-constexpr auto kBound = 60s;
+constexpr auto kRolloutBound = 60s;
 
 std::vector<std::string> words(const std::string& text) {
   std::istringstream in(text);
@@ -34,7 +34,7 @@ class AgentRollout : public testing::Test {
   void SetUp() override {
     (void)install::cluster();
     controller_.emplace(install::start_controller({}, {"RELATED_IMAGE_AGENT_IMAGE=example.test/agent:v1"}));
-    ASSERT_TRUE(eventually("ready", kBound, [&] { return controller_->probe("/readyz").status == 200; }))
+    ASSERT_TRUE(eventually("ready", kRolloutBound, [&] { return controller_->probe("/readyz").status == 200; }))
         << controller_->process.output();
   }
   void TearDown() override {
@@ -44,7 +44,7 @@ class AgentRollout : public testing::Test {
     }
     kubectl({"delete", "agents", "--all", "--all-namespaces"});
     kubectl({"delete", "nodes", "--all"});
-    EXPECT_TRUE(eventually("the agents are gone", kBound, [&] {
+    EXPECT_TRUE(eventually("the agents are gone", kRolloutBound, [&] {
       kubectl({"delete", "pods", "--all", "-n", kNamespace, "--force", "--grace-period=0"});  // No kubelet ends them.
       return kubectl({"get", "daemonsets,pods", "--all-namespaces", "-o", "name"}).empty();
     }));
@@ -68,7 +68,7 @@ class AgentRollout : public testing::Test {
 
   testing::AssertionResult becomes(const std::string& reason, const std::string& name = "agent",
                                    const std::string& ns = kNamespace) {
-    const auto result = eventually(name + " becomes " + reason, kBound, [&] {
+    const auto result = eventually(name + " becomes " + reason, kRolloutBound, [&] {
       return agent("{.status.conditions[?(@.type==\"Ready\")].reason}", name, ns) == reason;
     });
     return result ? result : testing::AssertionFailure() << result.message() << agent("{.status}", name, ns);
@@ -79,7 +79,7 @@ class AgentRollout : public testing::Test {
 
   // As the kubelets would say, once the scheduler has bound them all.
   testing::AssertionResult pods_become_ready(std::size_t count) {
-    return eventually("pods are bound and made ready", kBound, [&] {
+    return eventually("pods are bound and made ready", kRolloutBound, [&] {
       const auto bound = words(kubectl({"get", "pods", "-n", kNamespace, "-l", "app=iprule-agent",
                                         "--field-selector=spec.nodeName!=", "-o", "name"}));
       for (const std::string& pod : bound) {
@@ -98,7 +98,7 @@ class AgentRollout : public testing::Test {
   testing::AssertionResult passes_again() {
     const double before = operations("unchanged");
     kubectl({"annotate", "agents", "agent", "-n", kNamespace, "--overwrite", fmt::format("look={}", ++looks_)});
-    return eventually("one more pass", kBound, [&] { return operations("unchanged") > before; });
+    return eventually("one more pass", kRolloutBound, [&] { return operations("unchanged") > before; });
   }
 
   std::optional<install::Controller> controller_;
@@ -123,7 +123,7 @@ TEST_F(AgentRollout, D37_D39_an_agent_is_rolled_out_reported_and_then_left_alone
   EXPECT_EQ(agent("{.status.desiredNumberScheduled}/{.status.currentNumberScheduled}/{.status.numberReady}"), "2/2/2");
   EXPECT_EQ(controller_->metric("iprule_operator_agent_daemonset_ready"), 2);
   EXPECT_EQ(operations("created"), 1);
-  EXPECT_TRUE(eventually("the Event is there", kBound, [&] {
+  EXPECT_TRUE(eventually("the Event is there", kRolloutBound, [&] {
     return kubectl({"get", "events", "-n", kNamespace, "--field-selector=reason=DaemonSetCreated"}).contains("agent");
   }));
 
@@ -137,7 +137,7 @@ TEST_F(AgentRollout, D37_D39_an_agent_is_rolled_out_reported_and_then_left_alone
 
   // D47: without an Agent the gauges fall to 0, they do not stay.
   kubectl({"delete", "agents", "agent", "-n", kNamespace});
-  EXPECT_TRUE(eventually("no agent is wanted", kBound,
+  EXPECT_TRUE(eventually("no agent is wanted", kRolloutBound,
                          [&] { return controller_->metric("iprule_operator_agent_daemonset_desired") == 0; }));
 }
 
@@ -152,7 +152,7 @@ TEST_F(AgentRollout, D38_a_restart_by_kubectl_is_one_rollout_and_a_change_of_the
 
   // An amount that the server writes in another way is applied once, not for ever.
   create_agent("agent", kNamespace, "{logLevel: debug, resources: {limits: {cpu: '0.1', memory: 0.125Gi}}}");
-  ASSERT_TRUE(eventually("updated", kBound, [&] { return operations("updated") == 1; }));
+  ASSERT_TRUE(eventually("updated", kRolloutBound, [&] { return operations("updated") == 1; }));
   ASSERT_TRUE(passes_again());
   EXPECT_EQ(set("{.metadata.generation}"), "3");
   EXPECT_NE(set("{.spec.template.metadata.annotations.kubectl\\.kubernetes\\.io/restartedAt}"), "");
@@ -160,11 +160,11 @@ TEST_F(AgentRollout, D38_a_restart_by_kubectl_is_one_rollout_and_a_change_of_the
 
   // What is no longer asked for goes again; what somebody turned is turned back.
   create_agent("agent", kNamespace);
-  ASSERT_TRUE(eventually("updated", kBound, [&] { return operations("updated") == 2; }));
+  ASSERT_TRUE(eventually("updated", kRolloutBound, [&] { return operations("updated") == 2; }));
   EXPECT_THAT(set("{.spec.template.spec.containers[0].env}"), testing::Not(HasSubstr("LOG_LEVEL")));
   kubectl({"patch", "daemonset", "iprule-agent", "-n", kNamespace, "--type=merge", "-p",
            R"({"spec":{"updateStrategy":{"type":"OnDelete","rollingUpdate":null}}})"});
-  EXPECT_TRUE(eventually("the strategy is back", kBound,
+  EXPECT_TRUE(eventually("the strategy is back", kRolloutBound,
                          [&] { return set("{.spec.updateStrategy.type}") == "RollingUpdate"; }));
 }
 
@@ -208,10 +208,10 @@ spec:
   const std::string uid = set("{.metadata.uid}");
   create_agent("agent", kNamespace);
   controller_.emplace(install::start_controller());
-  ASSERT_TRUE(eventually("the owner has changed", kBound, [&] {
+  ASSERT_TRUE(eventually("the owner has changed", kRolloutBound, [&] {
     return set("{.metadata.ownerReferences[*].name}") == "agent";
   })) << controller_->process.output();
-  EXPECT_TRUE(eventually("it is ours", kBound, [&] {
+  EXPECT_TRUE(eventually("it is ours", kRolloutBound, [&] {
     return set("{.spec.template.spec.nodeSelector}{.spec.template.spec.tolerations}").empty() &&
            set("{.spec.template.spec.serviceAccountName}") == "iprule-agent";
   })) << set("{.spec}");
@@ -223,7 +223,7 @@ TEST_F(AgentRollout, D43_an_agent_of_another_name_holds_up_nobody) {
   const std::string crd = std::string(IPRULE_SOURCE_DIR) + "/config/crd/bases/api.operator.brtrm.dev_agents.yaml";
   kubectl({"patch", "crd", "agents.api.operator.brtrm.dev", "--type=json", "-p",
            R"([{"op":"remove","path":"/spec/versions/0/schema/openAPIV3Schema/x-kubernetes-validations"}])"});
-  ASSERT_TRUE(eventually("another name is accepted", kBound, [&] {
+  ASSERT_TRUE(eventually("another name is accepted", kRolloutBound, [&] {
     return install::cluster()
         .kubectl({"create", "-f", "-"}, fmt::format("apiVersion: api.operator.brtrm.dev/v1alpha1\nkind: Agent\n"
                                                     "metadata: {{name: mine, namespace: {}}}\n",
@@ -233,7 +233,7 @@ TEST_F(AgentRollout, D43_an_agent_of_another_name_holds_up_nobody) {
   kubectl({"apply", "-f", crd});
   create_agent("agent", kNamespace);
   EXPECT_TRUE(becomes("NoMatchingNodes"));
-  EXPECT_TRUE(eventually("the Event is there", kBound, [&] {
+  EXPECT_TRUE(eventually("the Event is there", kRolloutBound, [&] {
     return kubectl({"get", "events", "-n", kNamespace, "--field-selector=reason=InvalidName"}).contains("mine");
   }));
 }
@@ -257,8 +257,9 @@ TEST_F(AgentRollout, D42_a_namespace_that_is_not_prepared_is_said_with_the_comma
   create_agent("agent", kNamespace);
   ASSERT_TRUE(becomes("InactiveInstance", "agent", "elsewhere"));
   ASSERT_TRUE(becomes("NoMatchingNodes"));
-  EXPECT_TRUE(eventually("one set is left", kBound, [&] { return set("{.metadata.name}", "elsewhere").empty(); }));
-  EXPECT_TRUE(eventually("the Event is there", kBound, [&] {
+  EXPECT_TRUE(
+      eventually("one set is left", kRolloutBound, [&] { return set("{.metadata.name}", "elsewhere").empty(); }));
+  EXPECT_TRUE(eventually("the Event is there", kRolloutBound, [&] {
     return kubectl({"get", "events", "-n", "elsewhere", "--field-selector=reason=InactiveInstance"}).contains("agent");
   }));
 }
@@ -305,7 +306,7 @@ kind: ValidatingAdmissionPolicyBinding
 metadata: {name: good-images}
 spec: {policyName: good-images, validationActions: [Deny]}
 )yaml");
-  ASSERT_TRUE(eventually("the policy counts", kBound, [&] {
+  ASSERT_TRUE(eventually("the policy counts", kRolloutBound, [&] {
     return !install::cluster().kubectl(
         {"set", "image", "daemonset/iprule-agent", "agent=bad:1", "-n", kNamespace, "--dry-run=server"});
   }));

@@ -18,7 +18,7 @@ using api_test::must;
 using api_test::soon;
 using testing::HasSubstr;
 
-const kube::Resource kServices{"", "v1", "services", true};
+const kube::Resource kServiceKind{"", "v1", "services", true};
 
 class BadInput : public ControllerBehindProxy {
  protected:
@@ -100,7 +100,7 @@ TEST_F(BadInput, fault_D1_host_bits_and_all_addresses_are_taken_as_they_are_mean
 TEST_F(BadInput, fault_D2_one_priority_and_two_tables_end_alike_in_whatever_order_they_came) {
   const std::string source = script_.put_service("both", "198.51.100.70");
   must(script_.client().patch_status(
-      kServices, {"default", "both"}, kube::PatchType::merge,
+      kServiceKind, {"default", "both"}, kube::PatchType::merge,
       R"({"status":{"loadBalancer":{"ingress":[{"ip":"198.51.100.70"},{"ip":"192.0.2.70"}]}}})", soon()));
   const auto wide = [&] { script_.put_rule("wide", R"({"cidrs":["192.0.2.0/24"],"table":121,"priority":900})"); };
   const auto narrow = [&] {
@@ -176,7 +176,7 @@ TEST_F(BadInput, fault_D8_what_becomes_of_a_service_becomes_of_its_rule) {
 
   // No load balancer any more, whatever its status still shows; then one again, with another ClusterIP.
   const auto change = [&](const std::string& patch) {
-    must(script_.client().patch(kServices, {"default", "first"}, kube::PatchType::merge, patch, soon()));
+    must(script_.client().patch(kServiceKind, {"default", "first"}, kube::PatchType::merge, patch, soon()));
   };
   change(R"({"spec":{"type":"ExternalName","externalName":"example.org","clusterIP":null,"clusterIPs":null}})");
   EXPECT_TRUE(becomes("withdrawn", [&] { return tables_of(first).empty(); }));
@@ -190,7 +190,7 @@ TEST_F(BadInput, fault_D8_what_becomes_of_a_service_becomes_of_its_rule) {
 
   // Its address goes; a name instead of one is told.
   const std::size_t before = events_of("HostnameOnlyIngress");
-  must(script_.client().patch_status(kServices, {"default", "first"}, kube::PatchType::merge,
+  must(script_.client().patch_status(kServiceKind, {"default", "first"}, kube::PatchType::merge,
                                      R"({"status":{"loadBalancer":{"ingress":[{"hostname":"lb.example"}]}}})", soon()));
   EXPECT_TRUE(becomes("withdrawn", [&] { return tables_of("10.96.200.200").empty(); }));
   EXPECT_TRUE(becomes("told", [&] { return events_of("HostnameOnlyIngress") > before; }));

@@ -23,7 +23,7 @@ using testbed::eventually;
 using testbed::FaultProxy;
 using testbed::Process;
 
-constexpr int kServices = 10;
+constexpr int kServiceCount = 10;
 
 constexpr std::size_t kOrders = 4;  // The first of these; the rest is written for people.
 // The faces a status shows, at most, on the way from one state to the next: none of two nodes, one, both.
@@ -45,7 +45,7 @@ struct Workload {
 };
 
 void create_services(ClusterScript& script) {
-  for (int i = 1; i <= kServices; ++i) {
+  for (int i = 1; i <= kServiceCount; ++i) {
     const std::string n = std::to_string(i);
     script.put_service("web-" + n, "203.0.113." + n, "10.96.77." + n);
   }
@@ -58,7 +58,7 @@ const std::vector<Workload> kWorkloads = {
     {.name = "services created",
      .prepare = [](ClusterScript& script) { put_rule(script, 120); },
      .work = create_services,
-     .configs_after = kServices,
+     .configs_after = kServiceCount,
      .table_after = 120},
     {.name = "rule edited",
      .prepare =
@@ -67,7 +67,7 @@ const std::vector<Workload> kWorkloads = {
            create_services(script);
          },
      .work = [](ClusterScript& script) { put_rule(script, 121); },
-     .configs_after = kServices,
+     .configs_after = kServiceCount,
      .table_after = 121},
     {.name = "everything deleted",
      .prepare =
@@ -77,7 +77,7 @@ const std::vector<Workload> kWorkloads = {
          },
      .work =
          [](ClusterScript& script) {
-           for (int i = 1; i <= kServices; ++i) script.delete_service("web-" + std::to_string(i));
+           for (int i = 1; i <= kServiceCount; ++i) script.delete_service("web-" + std::to_string(i));
            script.delete_rule("blue");
          },
      .configs_after = 0,
@@ -166,7 +166,7 @@ class CrashPoints : public testing::TestWithParam<Workload> {
     const ObedientAgents agents(script_);
     const bool is_first = workload.name == "services created";
     EXPECT_TRUE(eventually("settled before", api_test::kBound, [&] {
-      return script_.states().size() == 2 && is_settled(script_, is_first ? 0 : kServices, 120);
+      return script_.states().size() == 2 && is_settled(script_, is_first ? 0 : kServiceCount, 120);
     })) << controller.output();
 
     const Writes before = count();

@@ -47,9 +47,9 @@ class NftSwitch : public SteeredScene {
 TEST_F(NftSwitch, no_packet_is_misrouted_while_the_back_ends_change_to_and_fro) {
   build();
   dataplane::Steering steering;
-  constexpr dataplane::Target kTarget{.priority = 1000, .table = lab::Scene::kTable};
-  for (const auto& address : node().service) steering.sources.push_back({address, kTarget});
-  for (int i = 0; i < 200; ++i) steering.sources.push_back({ip(fmt::format("10.97.0.{}", i)), kTarget});
+  constexpr dataplane::Target kSwitchTarget{.priority = 1000, .table = lab::Scene::kTable};
+  for (const auto& address : node().service) steering.sources.push_back({address, kSwitchTarget});
+  for (int i = 0; i < 200; ++i) steering.sources.push_back({ip(fmt::format("10.97.0.{}", i)), kSwitchTarget});
   steering.mode = Mode::rules;
   settle(node(), steering);
   talk_during([&] {
@@ -63,8 +63,8 @@ TEST_F(NftSwitch, no_packet_is_misrouted_while_the_back_ends_change_to_and_fro) 
 TEST_F(NftSwitch, no_packet_is_misrouted_while_other_sources_and_classes_come_and_go) {
   build();
   dataplane::Steering steering{.mode = Mode::marks};
-  constexpr dataplane::Target kTarget{.priority = 1000, .table = lab::Scene::kTable};
-  for (const auto& address : node().service) steering.sources.push_back({address, kTarget});
+  constexpr dataplane::Target kSwitchTarget{.priority = 1000, .table = lab::Scene::kTable};
+  for (const auto& address : node().service) steering.sources.push_back({address, kSwitchTarget});
   settle(node(), steering);
   const std::size_t kept = steering.sources.size();
   talk_during([&] {

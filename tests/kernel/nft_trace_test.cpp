@@ -21,7 +21,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-constexpr dataplane::Target kTarget{.priority = 1000, .table = lab::Scene::kTable};
+constexpr dataplane::Target kTracedTarget{.priority = 1000, .table = lab::Scene::kTable};
 constexpr std::uint8_t kUdp = 17;
 
 class NftTrace : public SteeredScene {
@@ -71,8 +71,8 @@ class NftTrace : public SteeredScene {
 
 TEST_F(NftTrace, a_packet_is_followed_from_chain_to_chain_to_the_device_it_leaves_by) {
   build();
-  settle(node(),
-         {.sources = {{node().service[0], kTarget}, {node().service[1], kTarget}}, .mode = dataplane::Mode::marks});
+  settle(node(), {.sources = {{node().service[0], kTracedTarget}, {node().service[1], kTracedTarget}},
+                  .mode = dataplane::Mode::marks});
   for (const net::Family family : {net::Family::v4, net::Family::v6}) {
     const path::Packet flow = replies(family);
     const auto seen = watch(flow, 3);

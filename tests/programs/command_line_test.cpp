@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/version.h"
+#include "run.h"
 #include "testbed/process.h"
 #include "testbed/temp_folder.h"
 
@@ -14,12 +15,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
-
-testbed::Finished run(std::vector<std::string> arguments) {
-  const auto done = testbed::run({.arguments = std::move(arguments)}, 30s);
-  EXPECT_TRUE(done) << done.error().message();
-  return done.value_or(testbed::Finished());
-}
 
 class EveryProgram : public testing::TestWithParam<const char*> {};
 

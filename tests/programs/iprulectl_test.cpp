@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/version.h"
+#include "run.h"
 #include "testbed/process.h"
 #include "testbed/temp_folder.h"
 
@@ -17,12 +18,6 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-testbed::Finished run(std::vector<std::string> arguments) {
-  const auto done = testbed::run({.arguments = std::move(arguments)}, 30s);
-  EXPECT_TRUE(done) << done.error().message();
-  return done.value_or(testbed::Finished());
-}
 
 TEST(Iprulectl, an_unknown_word_is_answered_with_the_nearest_one_and_2) {
   const auto command = run({IPRULECTL, "verson"});

@@ -14,11 +14,11 @@
 
 namespace {
 
-const std::filesystem::path kSource = IPRULE_SOURCE_DIR;
+const std::filesystem::path kTree = IPRULE_SOURCE_DIR;
 
 void expect_page(const std::string& name, const base::Result<std::string>& wanted) {
   ASSERT_TRUE(wanted) << wanted.error().message();
-  const auto page = kSource / "docs/reference" / name;
+  const auto page = kTree / "docs/reference" / name;
   const auto shown = base::read_file(page);
   EXPECT_EQ(shown.value_or(""), *wanted) << name << " is stale: IPRULE_UPDATE_PAGES=1 makes it anew";
   const char* update = std::getenv("IPRULE_UPDATE_PAGES");
@@ -27,7 +27,7 @@ void expect_page(const std::string& name, const base::Result<std::string>& wante
 }
 
 TEST(Reference, every_field_of_the_kinds) {
-  expect_page("kinds.md", reference::kinds_page(kSource / "config/crd/bases"));
+  expect_page("kinds.md", reference::kinds_page(kTree / "config/crd/bases"));
 }
 
 TEST(Reference, every_flag_of_the_programs) {
@@ -35,11 +35,11 @@ TEST(Reference, every_flag_of_the_programs) {
 }
 
 TEST(Reference, every_number_that_others_use) {
-  expect_page("numbers.md", reference::numbers_page(kSource / "docs/reference/numbers.md"));
+  expect_page("numbers.md", reference::numbers_page(kTree / "docs/reference/numbers.md"));
 }
 
 TEST(Reference, every_metric) {
-  const auto page = reference::metrics_page(kSource / "src");
+  const auto page = reference::metrics_page(kTree / "src");
   expect_page("metrics.md", page);
   EXPECT_THAT(page.value_or(""), testing::HasSubstr("| `iprule_desired_configs` | gauge | "));
 }
@@ -60,9 +60,9 @@ std::set<std::string> kinds_written(const std::string& source) {
 }
 
 TEST(Reference, every_kind_of_document) {
-  const std::string page = base::read_file(kSource / "docs/reference/json.md").value_or("");
+  const std::string page = base::read_file(kTree / "docs/reference/json.md").value_or("");
   std::set<std::string> kinds = {"Plan", "Diff", "StandaloneStatus"};  // Those that are no literal where they are put.
-  for (const auto& file : std::filesystem::directory_iterator(kSource / "src/cli")) {
+  for (const auto& file : std::filesystem::directory_iterator(kTree / "src/cli")) {
     if (file.path().extension() == ".cpp") kinds.merge(kinds_written(base::read_file(file.path()).value_or("")));
   }
   EXPECT_GT(kinds.size(), 20U);

@@ -19,7 +19,7 @@ using testbed::eventually;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr auto kBound = 20s;
+constexpr auto kAgentBound = 20s;
 
 std::string rule_manifest(int table) {
   return fmt::format(
@@ -30,7 +30,7 @@ std::string rule_manifest(int table) {
 class Standalone : public HostTest {
  protected:
   testing::AssertionResult rule_looks_up(int table) {
-    return eventually(fmt::format("the rule to table {} is there", table), kBound,
+    return eventually(fmt::format("the rule to table {} is there", table), kAgentBound,
                       [&] { return rules().contains(fmt::format("from 10.96.23.17 lookup {} proto 183", table)); });
   }
 
@@ -43,7 +43,7 @@ class Standalone : public HostTest {
 };
 
 TEST_F(Standalone, once_applies_and_ends) {
-  auto ended = start_agent({"--once"}).wait_exit(kBound);
+  auto ended = start_agent({"--once"}).wait_exit(kAgentBound);
   ASSERT_TRUE(ended) << ended.error().message();
   EXPECT_TRUE(ended->ok()) << ended->text();
   EXPECT_THAT(rules(), HasSubstr("1000:\tfrom 10.96.23.17 lookup 100 proto 183"));
@@ -54,14 +54,14 @@ TEST_F(Standalone, a_changed_file_changes_the_rule_and_leaves_one) {
   ASSERT_TRUE(rule_looks_up(100));
   write("rule.yaml", rule_manifest(200));
   ASSERT_TRUE(rule_looks_up(200));
-  EXPECT_TRUE(eventually("the old rule is gone", kBound, [&] { return !rules().contains("lookup 100"); }));
+  EXPECT_TRUE(eventually("the old rule is gone", kAgentBound, [&] { return !rules().contains("lookup 100"); }));
 }
 
 TEST_F(Standalone, a_broken_file_is_named_and_the_last_good_set_stays) {
   testbed::Process& agent = start_agent();
   ASSERT_TRUE(rule_looks_up(100));
   write("service.yaml", "kind: Service\nmetadata: {name: frontend\n");
-  ASSERT_TRUE(eventually("the file is named", kBound, [&] { return agent.output().contains("service.yaml"); }));
+  ASSERT_TRUE(eventually("the file is named", kAgentBound, [&] { return agent.output().contains("service.yaml"); }));
   EXPECT_THAT(rules(), HasSubstr("from 10.96.23.17 lookup 100 proto 183"));
   write("service.yaml", kService);
   write("rule.yaml", rule_manifest(200));
@@ -72,7 +72,7 @@ TEST_F(Standalone, a_removed_manifest_removes_its_rule) {
   start_agent();
   ASSERT_TRUE(rule_looks_up(100));
   std::filesystem::remove(manifests_ / "service.yaml");
-  EXPECT_TRUE(eventually("the rule is gone", kBound, [&] { return !rules().contains("proto 183"); }));
+  EXPECT_TRUE(eventually("the rule is gone", kAgentBound, [&] { return !rules().contains("proto 183"); }));
 }
 
 // Of a Service's pods only those on this host, and only where its Node has the label that is asked for.
@@ -99,7 +99,7 @@ TEST_F(Standalone, D22_cleanup_removes_all_of_ours_and_nothing_else) {
   ip({"ip", "rule", "add", "from", "10.96.23.17", "lookup", "100", "priority",
       "1000"});  // Somebody else's, and a twin.
   const std::string before = rules();
-  ASSERT_TRUE(start_agent({"--once"}).wait_exit(kBound));
+  ASSERT_TRUE(start_agent({"--once"}).wait_exit(kAgentBound));
   ASSERT_NE(rules(), before);
   ip({IPRULE_AGENT, "cleanup"});
   EXPECT_EQ(rules(), before);
@@ -111,7 +111,7 @@ TEST_F(Standalone, stopping_changes_nothing) {
   ASSERT_TRUE(rule_looks_up(100));
   const std::string before = rules();
   agent.signal(SIGTERM);
-  const auto ended = agent.wait_exit(kBound);
+  const auto ended = agent.wait_exit(kAgentBound);
   ASSERT_TRUE(ended) << ended.error().message();
   EXPECT_TRUE(ended->ok()) << ended->text();
   EXPECT_EQ(rules(), before);
@@ -127,13 +127,13 @@ TEST_F(Standalone, S16_a_mass_removal_is_looked_at_twice_and_then_done) {
         i);
   }
   write("service.yaml", services);
-  ASSERT_TRUE(start_agent({"--once"}).wait_exit(kBound));
+  ASSERT_TRUE(start_agent({"--once"}).wait_exit(kAgentBound));
   ASSERT_THAT(rules(), HasSubstr("from 10.96.23.30 lookup 100 proto 183"));
   write("service.yaml", "");
   start_agent();
-  EXPECT_TRUE(eventually("all of them are gone", kBound, [&] { return !rules().contains("proto 183"); }));
+  EXPECT_TRUE(eventually("all of them are gone", kAgentBound, [&] { return !rules().contains("proto 183"); }));
   write("service.yaml", services);
-  EXPECT_TRUE(eventually("all of them are back", kBound, [&] { return rules().contains("from 10.96.23.30 "); }));
+  EXPECT_TRUE(eventually("all of them are back", kAgentBound, [&] { return rules().contains("from 10.96.23.30 "); }));
 }
 
 TEST_F(Standalone, S20_a_log_that_nobody_reads_delays_nothing) {
