@@ -155,6 +155,27 @@ TEST_F(Netlink, F10_a_lost_answer_is_an_error_of_every_request_that_waited_for_i
   }).join();
 }
 
+// A dump of which nobody reads the rest is under way for ever, and the kernel has one at a time.
+TEST_F(Netlink, F10_after_an_answer_that_could_not_be_read_the_next_one_is_whole) {
+  constexpr int kRules = 3000;  // Of far more than one datagram.
+  auto socket = Socket::open(Bus::route).value();
+  std::vector<Message> messages;
+  for (std::uint32_t i = 0; i < kRules; ++i) messages.push_back(rule(RTM_NEWRULE, NLM_F_CREATE, 1000 + i, 100));
+  for (const auto& status : socket.transact_all(messages)) ASSERT_TRUE(status);
+  int seen = 0;
+  const auto count = [&](const Received&) {
+    ++seen;
+    return base::Status{};
+  };
+  std::thread([&] {
+    ASSERT_TRUE(refuse_calls(SYS_recvmsg, ENOMEM));
+    EXPECT_EQ(socket.dump(rule_dump(AF_INET), count).error().errno_value(), ENOMEM);
+  }).join();
+  const auto dump = socket.dump(rule_dump(AF_INET), count);
+  ASSERT_TRUE(dump) << dump.error().message();
+  EXPECT_EQ(seen, kRules + 3) << "and those of the kernel";
+}
+
 // A refusal without NETLINK_CAP_ACK carries the whole request, and so can be longer than any buffer.
 TEST_F(Netlink, F10_an_answer_that_was_cut_is_an_error) {
   auto endpoint = Endpoint::open(Bus::route).value();

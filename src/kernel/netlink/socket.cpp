@@ -41,6 +41,15 @@ base::Result<Socket> Socket::open(Bus bus, std::chrono::milliseconds patience) {
   return Socket(std::move(endpoint), patience);
 }
 
+// A dump that was not read to its end goes on, and the kernel answers the next one with EBUSY; every read makes it
+// queue more, so that it is over when there is nothing left.
+base::Status Socket::send(std::span<const std::byte> requests) {
+  while (has_unread_) has_unread_ = TRY(endpoint_.receive(std::nullopt)).has_value();
+  TRY(endpoint_.send(requests));
+  has_unread_ = true;
+  return {};
+}
+
 base::Result<std::span<const std::byte>> Socket::receive() {
   const auto datagram = TRY(endpoint_.receive(std::chrono::steady_clock::now() + patience_));
   if (!datagram) return base::fail(base::Fault::timeout, "the kernel did not answer in time");
@@ -50,7 +59,7 @@ base::Result<std::span<const std::byte>> Socket::receive() {
 base::Status Socket::transact(Message message, const Visit& visit) {
   if (!message.fits()) return unfit();
   message.stamp(++sequence_, NLM_F_ACK);
-  TRY(endpoint_.send(message.bytes()));
+  TRY(send(message.bytes()));
   base::Status visited;
   while (true) {
     std::span<const std::byte> rest = TRY(receive());
@@ -58,6 +67,7 @@ base::Status Socket::transact(Message message, const Visit& visit) {
       const Received received = TRY(next_message(rest));
       if (received.sequence != sequence_) continue;  // A late answer to a request that was given up.
       if (received.type == NLMSG_ERROR) {
+        has_unread_ = false;
         TRY(decode_answer(received));
         return visited;
       }
@@ -94,7 +104,7 @@ std::size_t Socket::transact_window(std::span<Message> messages, std::span<base:
     }
   }
   const std::size_t count = answered.size();
-  base::Status status = batch.empty() ? base::Status{} : endpoint_.send(batch);
+  base::Status status = batch.empty() ? base::Status{} : send(batch);
   if (status) status = collect_acks(first, out.first(count), answered);
   for (std::size_t i = 0; i < count; ++i) {
     if (!answered[i]) out[i] = status;
@@ -115,6 +125,7 @@ base::Status Socket::collect_acks(std::uint32_t first, std::span<base::Status> o
       --missing;
     }
   }
+  has_unread_ = false;
   return {};
 }
 
@@ -133,10 +144,9 @@ base::Status Socket::transact_whole(std::span<Message> messages, std::size_t ans
     const base::Status forced = endpoint_.set_option(SOL_SOCKET, SO_SNDBUFFORCE, size);
     if (!forced) TRY(endpoint_.set_option(SOL_SOCKET, SO_SNDBUF, size));
   }
-  const base::Status sent = endpoint_.send(batch);
+  const base::Status sent = send(batch);
   if (!sent) return sent.error().errno_value() == EMSGSIZE ? base::Status(too_long(sent.error(), batch.size())) : sent;
-  // A refusal, of whichever message, comes before the answer that was asked for. More of them may follow; nobody waits
-  // for those.
+  // A refusal, of whichever message, comes before the answer that was asked for. More of them may follow, unread.
   while (true) {
     std::span<const std::byte> rest = TRY(receive());
     while (!rest.empty()) {
@@ -149,7 +159,7 @@ base::Status Socket::transact_whole(std::span<Message> messages, std::size_t ans
 base::Result<Socket::Dump> Socket::dump(Message message, const Visit& visit) {
   if (!message.fits()) return unfit();
   message.stamp(++sequence_, NLM_F_DUMP);
-  TRY(endpoint_.send(message.bytes()));
+  TRY(send(message.bytes()));
   Dump seen;
   base::Status visited;
   while (true) {
@@ -160,6 +170,7 @@ base::Result<Socket::Dump> Socket::dump(Message message, const Visit& visit) {
       seen.interrupted = seen.interrupted || (received.flags & NLM_F_DUMP_INTR) != 0;
       seen.filtered = seen.filtered || (received.flags & NLM_F_DUMP_FILTERED) != 0;
       if (received.type == NLMSG_DONE || received.type == NLMSG_ERROR) {
+        has_unread_ = false;
         TRY(decode_answer(received));
         TRY(std::move(visited));
         return seen;

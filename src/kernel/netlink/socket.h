@@ -20,6 +20,7 @@ namespace kernel {
 //
 // Errors: Fault::kernel, absent, conflict, denied or unavailable with errno and the kernel's own words; Fault::timeout
 // when an answer did not come in time, after which the socket is of no more use: what it still receives is unknown.
+// After any other error it goes on: what was left unread of the answer is thrown away before the next request.
 class Socket {
  public:
   using Visit = std::function<base::Status(const Received&)>;
@@ -52,6 +53,7 @@ class Socket {
  private:
   Socket(Endpoint endpoint, std::chrono::milliseconds patience) : endpoint_(std::move(endpoint)), patience_(patience) {}
 
+  base::Status send(std::span<const std::byte> requests);
   // The next datagram that is about anything we still wait for; silence is Fault::timeout.
   base::Result<std::span<const std::byte>> receive();
   // Sends as many as fit a window from the front and fills their statuses in; returns how many.
@@ -61,6 +63,7 @@ class Socket {
   Endpoint endpoint_;
   std::chrono::milliseconds patience_;
   std::uint32_t sequence_ = 0;
+  bool has_unread_ = false;  // An answer, or the rest of one that was given up in the middle.
 };
 
 }  // namespace kernel
