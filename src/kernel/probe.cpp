@@ -84,7 +84,10 @@ std::optional<bool> would_take(Socket& netfilter, const nft::Expressions& rule) 
   requests.add_rule("chain", rule);
   const auto checked = nft::check(netfilter, std::move(requests));
   if (checked) return true;
-  return checked.error().fault() == base::Fault::denied ? std::nullopt : std::optional(false);
+  // What it says of itself counts. That we may not ask, or that it has no memory just now, says nothing.
+  const base::Fault fault = checked.error().fault();
+  const bool is_lacking = fault == base::Fault::kernel || fault == base::Fault::absent;
+  return is_lacking ? std::optional(false) : std::nullopt;
 }
 
 // ip saddr vmap @map

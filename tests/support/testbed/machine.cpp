@@ -44,6 +44,7 @@ bool succeeds(std::vector<std::string> arguments) {
 bool machine_has(std::string_view feature) {
   if (feature == "bond" || feature == "dummy" || feature == "vlan" || feature == "vrf") return knows_link_kind(feature);
   if (feature == "nftables") return succeeds({"nft", "list", "ruleset"});
+  if (feature == "nftables-inet") return succeeds({"nft", "--check", "add table inet machine-probe"});
   if (feature == "user-namespaces") return succeeds({"unshare", "--user", "true"});
   if (feature == "cgroup-v1") return std::filesystem::exists("/sys/fs/cgroup/cpuset/cpuset.cpus");
   if (feature == "user-mode-linux") return succeeds({"linux.uml", "--version"});

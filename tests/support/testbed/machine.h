@@ -7,7 +7,8 @@
 namespace testbed {
 
 // What a machine's kernel or installation may lack: "bond", "dummy", "vlan", "vrf" (link kinds), "cgroup-v1",
-// "nftables", "user-namespaces", "user-mode-linux". Aborts on any other name.
+// "nftables", "nftables-inet" (tables for both families), "user-namespaces", "user-mode-linux". Aborts on any other
+// name.
 bool machine_has(std::string_view feature);
 
 }  // namespace testbed
