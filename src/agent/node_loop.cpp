@@ -71,16 +71,6 @@ std::size_t fingerprint(const state::NetState& wanted) {
   return out;
 }
 
-std::string first_failure(const kernel::Engine::Report& report) {
-  for (std::size_t i = 0; i < report.outcome.results.size(); ++i) {
-    const kernel::OpResult& result = report.outcome.results[i];
-    if (result.effect != kernel::Effect::failed) continue;
-    return fmt::format("{}: {}", plan::text(report.done.ops.at(i)), result.status.error().message());
-  }
-  if (!report.left.empty()) return fmt::format("not yet: {}", plan::text(report.left.ops.front()));
-  return "the kernel kept changing while it was read";
-}
-
 // What is missing has a back-off of its own.
 bool only_refused_is_left(const Pass& pass) {
   if (!state::is_verified(pass.report.after)) return false;
@@ -101,6 +91,16 @@ std::string trouble_of(const Pass& pass) {
 
 }  // namespace
 
+std::string first_failure(const kernel::Engine::Report& report) {
+  const auto& results = report.outcome.results;
+  const auto failed = std::ranges::find(results, kernel::Effect::failed, &kernel::OpResult::effect);
+  if (failed != results.end()) return failed->status.error().message();
+  if (const auto* const doubt = std::get_if<state::Unverified>(&report.after)) {
+    return "what the kernel holds could not be read for certain: " + doubt->reason;
+  }
+  return report.left.empty() ? "" : "not yet: " + plan::text(report.left.ops.front());
+}
+
 std::string baseline_advice(const Pass& pass) {
   return fmt::format(
       "no rule looks up what every host has: {}; whoever removed it should put it back, as `ip rule add lookup main "
@@ -112,6 +112,7 @@ NodeLoop::NodeLoop(Source source, runtime::Signal& changed, NodeLoopOptions opti
     : source_(std::move(source)),
       changed_(changed),
       options_(std::move(options)),
+      audit_(options_.audit, static_cast<std::uint64_t>(::getpid())),
       backoff_(50ms, 30s, static_cast<std::uint64_t>(::getpid())),
       retries_(static_cast<std::uint64_t>(::getpid())),
       foreign_(options_.audit) {}
@@ -159,7 +160,7 @@ base::Status NodeLoop::look_at_node(std::stop_token stop) {
     engine_->distrust();
     table_listed_ = now;
   }
-  if (!changed && facts_read_ && now - *facts_read_ < options_.audit) return {};
+  if (!changed && facts_read_ && now - *facts_read_ < audit_.least()) return {};
   return read_facts(stop);
 }
 
@@ -262,10 +263,11 @@ std::size_t NodeLoop::note_repairs(const kernel::Engine::Report& report, base::T
 }
 
 // The next audit, or earlier where something is due before.
-std::chrono::milliseconds NodeLoop::until_audit() const {
-  if (!look_again_) return options_.audit;
+std::chrono::milliseconds NodeLoop::until_audit() {
+  const auto audit = audit_.next();
+  if (!look_again_) return audit;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*look_again_ - std::chrono::steady_clock::now());
-  return std::clamp(left, 1ms, options_.audit);
+  return std::clamp(left, 1ms, std::max(audit, 1ms));
 }
 
 std::chrono::milliseconds NodeLoop::look(std::stop_token stop) {
@@ -277,7 +279,7 @@ std::chrono::milliseconds NodeLoop::look(std::stop_token stop) {
     if (looked.error().fault() == base::Fault::timeout) monitor_.reset(), engine_.reset(), facts_read_.reset();
     return backoff_.next();
   }
-  if (!*looked) return options_.audit;
+  if (!*looked) return audit_.next();
 
   const Pass& done = **looked;
   log_changes(done.report, done.took);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/audit_pace.h"
 #include "agent/drift.h"
 #include "agent/foreign_watch.h"
 #include "agent/rule_retries.h"
@@ -67,6 +68,8 @@ struct Pass {
 };
 // What to do about a missing baseline.
 std::string baseline_advice(const Pass& pass);
+// Why the kernel is not as wanted, the first cause of it; for a report that is not settled.
+std::string first_failure(const kernel::Engine::Report& report);
 
 // Nothing while it is not known what is wanted; an error where the kernel could not be asked.
 using Looked = base::Result<std::optional<Pass>>;
@@ -105,13 +108,14 @@ class NodeLoop {
   base::Status read_facts(std::stop_token stop);
   base::Result<state::Observation> observe(std::stop_token stop);
   base::Result<std::optional<Wanted>> ask(const state::Observation& seen, std::stop_token stop);
-  std::chrono::milliseconds until_audit() const;
+  std::chrono::milliseconds until_audit();
   std::chrono::milliseconds look(std::stop_token stop);  // One pass; how long to wait at most for the next.
   void tell(std::string story);
 
   Source source_;
   runtime::Signal& changed_;
   NodeLoopOptions options_;
+  AuditPace audit_;
   base::Backoff backoff_;
   std::optional<kernel::Engine> engine_;
   std::unique_ptr<kernel::Monitor> monitor_;

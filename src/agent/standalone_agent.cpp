@@ -90,7 +90,10 @@ base::Status apply_once(const StandaloneOptions& options, std::stop_token stop) 
   parts->status->tell(looked);
   if (!looked) return std::unexpected(looked.error());
   if (!*looked) return base::fail(base::Fault::invalid, parts->source->trouble());
-  if (!(*looked)->report.settled()) return base::fail(base::Fault::unavailable, "not everything could be applied");
+  const kernel::Engine::Report& report = (*looked)->report;
+  if (!report.settled()) {
+    return base::fail(base::Fault::unavailable, "not everything could be applied: " + first_failure(report));
+  }
   return {};
 }
 
