@@ -10,6 +10,7 @@ namespace {
 using words::refuse;
 
 constexpr std::size_t kMaxLabel = 15;
+constexpr std::uint8_t kScopeNowhere = 255;
 
 bool is_v4(const InterfaceAddress& address) {
   return address.local.family() == net::Family::v4;
@@ -22,6 +23,12 @@ std::uint8_t scope_of_v6(const net::Address& address) {
   if ((high & 0xffc0U) == 0xfe80U) return 253;
   if ((high & 0xffc0U) == 0xfec0U) return 200;
   return address == net::Address::parse("::1").value() ? 254 : 0;
+}
+
+// 224.0.0.0/4 and ff00::/8.
+bool is_group(const net::Address& address) {
+  const auto first = std::to_integer<unsigned>(address.bytes()[0]);
+  return address.family() == net::Family::v4 ? first >> 4U == 0xeU : first == 0xffU;
 }
 
 base::Status check_family(std::string_view field, const InterfaceAddress& address,
@@ -85,6 +92,9 @@ InterfaceAddress canonical(InterfaceAddress address) {
 base::Status validate(const InterfaceAddress& address) {
   if (address.dev.empty()) return refuse("dev", "missing");
   if (address.local.is_unspecified()) return refuse("address", "missing");
+  if (is_group(address.local)) {
+    return refuse("address", fmt::format("{} is a multicast group's", address.local.text()));
+  }
   if (address.length == 0 || address.length > address.local.bits()) {
     return refuse("address", fmt::format("prefix length {} is not from 1 to {}", address.length, address.local.bits()));
   }
@@ -92,6 +102,7 @@ base::Status validate(const InterfaceAddress& address) {
   TRY(check_family("brd", address, address.broadcast));
   if (address.broadcast && !is_v4(address)) return refuse("brd", "only for IPv4 addresses");
   if (address.nodad && is_v4(address)) return refuse("nodad", "only for IPv6 addresses");
+  if (address.scope == kScopeNowhere) return refuse("scope", "an address is somewhere");
   return check_label(address);
 }
 

@@ -51,6 +51,9 @@ TEST(InterfaceAddress, what_cannot_be_is_refused_with_the_field) {
   EXPECT_EQ(refusal("10.0.0.2/24 dev eth0"), "accepted");
   EXPECT_EQ(refusal("10.0.0.2/24"), "dev: missing");
   EXPECT_EQ(refusal("0.0.0.0/24 dev eth0"), "address: missing");
+  EXPECT_EQ(refusal("224.0.0.9/24 dev eth0"), "address: 224.0.0.9 is a multicast group's");
+  EXPECT_EQ(refusal("ff02::9/64 dev eth0"), "address: ff02::9 is a multicast group's");
+  EXPECT_EQ(refusal("10.0.0.2/24 dev eth0 scope nowhere"), "scope: an address is somewhere");
   EXPECT_EQ(refusal("10.0.0.2/0 dev eth0"), "address: prefix length 0 is not from 1 to 32");
   EXPECT_EQ(refusal("10.0.0.2/24 peer fd00::1 dev eth0"), "peer: fd00::1 is not IPv4");
   EXPECT_EQ(refusal("fd00::1/64 brd fd00::2 dev eth0"), "brd: only for IPv4 addresses");

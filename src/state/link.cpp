@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "state/rule.h"
 #include "state/words.h"
 
 namespace state {
@@ -15,6 +16,8 @@ using words::refuse;
 constexpr std::string_view kAliasPrefix = "iprule:";
 constexpr std::size_t kMaxAlias = 255;  // IFALIASZ with its NUL.
 constexpr std::uint16_t kMaxVlan = 4094;
+constexpr std::uint32_t kMinMtu = 68;     // What IPv4 needs, RFC 791: below it the kernel takes IPv4 off the link.
+constexpr std::uint32_t kMaxMtu = 65575;  // IP6_MAX_MTU: no packet is longer.
 
 constexpr std::array<std::pair<LinkKind, std::string_view>, 3> kKinds = {
     {{LinkKind::dummy, "dummy"}, {LinkKind::vlan, "vlan"}, {LinkKind::vrf, "vrf"}}};
@@ -38,7 +41,7 @@ base::Status check_kind(const Link& link) {
       return {};
     case LinkKind::vrf:
       if (link.table == 0) return refuse("table", "missing");
-      return {};
+      return validate_table(link.table);
   }
   return {};
 }
@@ -104,6 +107,9 @@ base::Status validate(const Link& link) {
   if (link.name.empty()) return refuse("name", "missing");
   TRY(check_kind(link));
   if (link.master == link.name) return refuse("master", "a link cannot be in itself");
+  if (link.mtu != 0 && (link.mtu < kMinMtu || link.mtu > kMaxMtu)) {
+    return refuse("mtu", fmt::format("{} is not from {} to {}", link.mtu, kMinMtu, kMaxMtu));
+  }
   return check_alias(link);
 }
 

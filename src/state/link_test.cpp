@@ -40,7 +40,12 @@ TEST(Link, what_cannot_be_is_refused_with_the_field) {
   EXPECT_EQ(refusal("eth0.5 type vlan id 5 alias iprule:x"), "link: a vlan needs a link below it");
   EXPECT_EQ(refusal("eth0 link eth0 type vlan id 5 alias iprule:x"), "link: a vlan cannot be on itself");
   EXPECT_EQ(refusal("red type vrf alias iprule:x"), "table: missing");
+  EXPECT_EQ(refusal("red type vrf table 254 alias iprule:x"), "table: 254 is the kernel's own");
+  EXPECT_EQ(refusal("red type vrf table 10 alias iprule:x"), "accepted");
   EXPECT_EQ(refusal("d0 type dummy table 5 alias iprule:x"), "table: only for a vrf");
+  EXPECT_EQ(refusal("d0 mtu 67 type dummy alias iprule:x"), "mtu: 67 is not from 68 to 65575");
+  EXPECT_EQ(refusal("d0 mtu 65576 type dummy alias iprule:x"), "mtu: 65576 is not from 68 to 65575");
+  EXPECT_EQ(refusal("d0 mtu 9000 type dummy alias iprule:x"), "accepted");
   EXPECT_EQ(refusal("d0 type dummy id 5 alias iprule:x"), "id: only for a vlan");
   EXPECT_EQ(refusal("d0 master d0 type dummy alias iprule:x"), "master: a link cannot be in itself");
   EXPECT_EQ(refusal("eth0 alias iprule:x"), "type: is none that can be made");
