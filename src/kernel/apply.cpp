@@ -103,16 +103,19 @@ bool is_harmless(const plan::Op& op, const base::Error& error) {
 }
 
 // A link, an address or the way to a gateway is missing, and may come.
-bool is_pending(const base::Error& error) {
+bool is_pending(const plan::Op& op, const base::Error& error) {
   constexpr std::array kNotYet = {ENETUNREACH, EHOSTUNREACH, ENETDOWN, ENODEV};
+  // The MTU of a VLAN is at most its parent's: vlan_dev_change_mtu().
+  const bool is_of_link = std::holds_alternative<plan::Set>(op) || std::holds_alternative<plan::Add<state::Link>>(op);
+  if (is_of_link && error.errno_value() == ERANGE) return true;
   return std::ranges::find(kNotYet, error.errno_value()) != kNotYet.end() || error.fault() == base::Fault::absent;
 }
 
 OpResult judge(const plan::Op& op, base::Status status) {
   if (status) return {};
-  const Effect effect = is_harmless(op, status.error()) ? Effect::harmless
-                        : is_pending(status.error())    ? Effect::pending
-                                                        : Effect::failed;
+  const Effect effect = is_harmless(op, status.error())  ? Effect::harmless
+                        : is_pending(op, status.error()) ? Effect::pending
+                                                         : Effect::failed;
   return {.effect = effect, .status = base::within(text(op), std::move(status))};
 }
 
