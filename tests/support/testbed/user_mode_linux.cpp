@@ -21,7 +21,7 @@ mount -t sysfs sysfs /sys
 mount -t hostfs none /mnt -o {folder}
 mount -t tmpfs tmpfs /run
 mkdir -p /run/lib && ln -s /usr/lib/uml/modules /run/lib/modules
-for module in ipv6 8021q bonding bridge dummy veth vrf; do modprobe -d /run $module || echo "no module $module"; done
+for module in ipv6 8021q bonding bridge dummy nf_tables veth vrf; do modprobe -d /run $module || echo "no module $module"; done
 ip link set lo up
 cd /
 {command} >/mnt/output 2>&1 </dev/null
