@@ -168,6 +168,37 @@ TEST(Leader, C2_a_leader_that_cannot_renew_its_lease_ends) {
   EXPECT_THAT(controller.process.output(), HasSubstr("lost: not renewed for 10 s"));
 }
 
+// Its lease, its watches, what it orders, and what it tells people: the relay counts every connection that was ever
+// made.
+TEST(Connections, all_that_a_leading_controller_does_goes_over_one) {
+  constexpr int kMany = 12;
+  testbed::Relay relay(install::cluster().port());
+  const auto manager = install::cluster().service_account(install::kNamespace, install::kManager);
+  ASSERT_TRUE(manager) << manager.error().message();
+  const std::string access =
+      install::cluster().kubeconfig(*manager, fmt::format("https://127.0.0.1:{}", relay.port())).native();
+  const Controller controller = install::start_controller({"--leader-elect", "--kubeconfig=" + access});
+  ASSERT_TRUE(eventually("it leads", kBound, [&] { return controller.metric(kLeads) == 1; }))
+      << controller.process.output();
+  for (int i = 0; i < kMany; ++i) publish(fmt::format("one-of-many-{}", i), 100 + i);
+  for (int i = 0; i < kMany; ++i) EXPECT_TRUE(is_published(fmt::format("one-of-many-{}", i)));
+  kubectl({"apply", "-f", "-"},
+          "{apiVersion: api.operator.brtrm.dev/v1alpha1, kind: IPRule, metadata: {name: wrong},"
+          " spec: {cidr: 192.168.1.10, table: 121}}");
+  EXPECT_TRUE(eventually("an Event", kBound, [] {
+    return kubectl({"get", "events", "-A", "--field-selector=reason=InvalidSpec"}).contains("wrong");
+  }));
+  const auto lease_version = [] {
+    return kubectl({"get", "lease", "fed43742.brtrm.dev", "--namespace=" + install::kNamespace, "-o",
+                    "jsonpath={.metadata.resourceVersion}"});
+  };
+  EXPECT_TRUE(
+      eventually("the lease is renewed", kBound, [&, before = lease_version()] { return lease_version() != before; }));
+  EXPECT_EQ(relay.accepted(), 1U);
+  kubectl({"delete", "iprules", "--all"});
+  kubectl({"delete", "services", "--selector=!component", "--namespace=default"});
+}
+
 TEST(Probes, a_controller_without_rights_is_alive_but_not_ready_and_says_what_is_missing) {
   const Controller controller =
       install::start_controller({"--kubeconfig=" + install::kubeconfig("iprule-agent").native()});
