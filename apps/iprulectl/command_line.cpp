@@ -52,6 +52,19 @@ void tell_unknown(const CLI::App& app, std::string word) {
 
 }  // namespace
 
+CLI::Option* add_choices(CLI::App& command, const std::string& flag, std::vector<std::string>& chosen,
+                         std::span<const std::string_view> words, const std::string& description) {
+  const auto check = [words](const std::string& word) {
+    const bool is_known = std::ranges::find(words, word) != words.end();
+    return is_known ? std::string() : fmt::format("\"{}\" is none of {}", word, fmt::join(words, ", "));
+  };
+  return command.add_option(flag, chosen, description)
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(check)
+      ->type_name(fmt::format("{}", fmt::join(words, "|")));
+}
+
 void add_common_flags(CLI::App& app, Common& common) {
   app.fallthrough();  // They may stand behind the command, too.
   add_choice(app, "--color", common.colour, {"auto", "always", "never"}, "Colour: auto is on a terminal only");

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -49,6 +51,10 @@ CLI::Option* add_choice(CLI::App& command, const std::string& flag, Enum& value,
   };
   return command.add_option_function<std::string>(flag, choose, description)->type_name(shown);
 }
+
+// A flag that takes some of a few words, separated by commas.
+CLI::Option* add_choices(CLI::App& command, const std::string& flag, std::vector<std::string>& chosen,
+                         std::span<const std::string_view> words, const std::string& description);
 
 void add_common_flags(CLI::App& app, Common& common);
 void add_output_flag(CLI::App& command, Common& common);

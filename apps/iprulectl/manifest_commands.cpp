@@ -72,6 +72,7 @@ Command plan_command(CLI::App& app, Common& common) {
 Command diff_command(CLI::App& app, Common& common) {
   struct Options {
     std::filesystem::path folder = "/etc/iprule";
+    cli::DiffView view;
     ClusterFlags cluster;
     bool standalone = false;
   };
@@ -81,18 +82,29 @@ Command diff_command(CLI::App& app, Common& common) {
                                   "--node names are asked, all others have reported");
   word->add_flag("--standalone", options->standalone, "This host's kernel against its standalone agent's folder");
   word->add_option("folder", options->folder, "That folder; /etc/iprule where none is given");
+  add_choices(*word, "--class", options->view.classes, cli::DiffView::kClasses,
+              "Only what is of these classes, separated by commas, of a kernel that is asked");
+  word->add_flag("--foreign", options->view.foreign,
+                 "Also the rules of others in a kernel that is asked, which are left alone");
   add_node_flags(*word, options->cluster);
   add_cluster_flags(*word, options->cluster);
   add_output_flag(*word, common);
-  return {.word = word, .run = [options, &common] {
-            if (options->standalone) return print(cli::diff_folder(options->folder, host_name()), common);
-            const auto diff = [&](cli::Cluster& cluster,
-                                  const cli::ClusterObjects& objects) -> base::Result<cli::Answer> {
-              const auto nodes = TRY(options->cluster.meant_nodes(cluster));
-              return cli::diff_in_cluster(objects, nodes, now(), options->cluster.asker(cluster, objects));
-            };
-            return ask_cluster(options->cluster, common, diff);
-          }};
+  return {
+      .word = word, .run = [options, &common] {
+        if (options->standalone) {
+          return print(cli::diff_folder(options->folder, host_name(), options->view), common);
+        }
+        if (!options->view.is_whole() && options->cluster.nodes.empty()) {
+          return complain({base::Fault::invalid,
+                           "diff: --class and --foreign are about a kernel, and none is asked: name nodes with "
+                           "--node, or --standalone"});
+        }
+        const auto diff = [&](cli::Cluster& cluster, const cli::ClusterObjects& objects) -> base::Result<cli::Answer> {
+          const auto nodes = TRY(options->cluster.meant_nodes(cluster));
+          return cli::diff_in_cluster(objects, nodes, now(), options->cluster.asker(cluster, objects), options->view);
+        };
+        return ask_cluster(options->cluster, common, diff);
+      }};
 }
 
 Command analyze_command(CLI::App& app, Common& common) {

@@ -1,5 +1,6 @@
 #include "agent/preview.h"
 
+#include <algorithm>
 #include <chrono>
 #include <set>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "kernel/engine.h"
 #include "kernel/facts.h"
 #include "plan/diff.h"
+#include "plan/foreign_rules.h"
 
 namespace agent {
 namespace {
@@ -29,10 +31,26 @@ Wanted compile(const Configs& configs, const std::string& node, const NodeSettin
                                      .now = std::chrono::steady_clock::now()});
 }
 
+std::vector<ForeignRule> foreign_on(const state::NetState& kernel, const plan::Ownership& ownership,
+                                    const std::vector<plan::Clash>& clashes) {
+  std::vector<ForeignRule> out;
+  for (const state::Rule& rule : plan::rules_of_others(kernel, ownership)) {
+    out.push_back({.what = fmt::format("{} rule {}", net::text(rule.family), state::text(rule)),
+                   .beside_ours = std::ranges::find(clashes, rule, &plan::Clash::foreign) != clashes.end()});
+  }
+  for (const state::OpaqueRule& rule : kernel.opaque_rules) {
+    if (!ownership.owns(rule))
+      out.push_back({.what = fmt::format("{} rule {}", net::text(rule.family), state::text(rule))});
+  }
+  return out;
+}
+
 Preview preview(const Configs& configs, const std::string& node, const NodeSettings& settings,
                 const state::Observation& seen, const state::NodeFacts& facts) {
+  const plan::Ownership ownership{.protocols = {settings.protocol}};
   Wanted wanted = compile(configs, node, settings, seen, facts);
-  Preview out{.todo = plan::diff(seen, wanted.state, {.protocols = {settings.protocol}}), .facts = facts};
+  Preview out{.todo = plan::diff(seen, wanted.state, ownership), .facts = facts};
+  out.foreign = foreign_on(state::state_of(seen), ownership, out.todo.clashes);
   if (const auto* unverified = std::get_if<state::Unverified>(&seen)) out.doubt = unverified->reason;
   for (const api::NodeState::Failed& failed : wanted.failed) {
     out.skipped.push_back(fmt::format("{}: {}: {}", failed.name, failed.reason, failed.message));

@@ -13,13 +13,23 @@
 
 namespace agent {
 
+// A rule that is not ours, and stays as it is.
+struct ForeignRule {
+  std::string what{};        // "IPv4 rule 1000: from 10.96.23.17 lookup 200 proto static"
+  bool beside_ours = false;  // About the same packets at the same priority as one that is wanted.
+
+  bool operator==(const ForeignRule&) const = default;
+};
+
 // What an agent would do.
 struct Preview {
   plan::Plan todo{};
   std::vector<std::string> skipped{};  // Objects that would not be programmed as they say, and why.
-  std::string doubt{};                 // Why the node could not be seen whole: there may be more to do.
-  state::NetState wanted{};            // What it would come to,
-  state::NodeFacts facts{};            // on a node that shows this.
+  std::vector<ForeignRule>
+      foreign{};             // In the kernel's order, but for those that cannot be read whole: they come last.
+  std::string doubt{};       // Why the node could not be seen whole: there may be more to do.
+  state::NetState wanted{};  // What it would come to,
+  state::NodeFacts facts{};  // on a node that shows this.
 };
 
 // On a node that looks like this, with the manifests as the whole of what is wanted there.

@@ -165,11 +165,11 @@ class Differences {
 };
 
 base::Result<Answer> differences(const ClusterObjects& objects, const std::vector<std::string>& nodes, meta::Time now,
-                                 const AskNode& ask, bool reports_known) {
+                                 const AskNode& ask, bool reports_known, const DiffView& view = {}) {
   const auto names = TRY(chosen_nodes(objects, nodes));
   Differences found(objects, now, reports_known);
   for (const std::string& node : names) {
-    const auto live = ask ? std::optional(ask_diff(objects, node, ask)) : std::nullopt;
+    const auto live = ask ? std::optional(ask_diff(objects, node, ask, view)) : std::nullopt;
     if (live && *live) {
       found.add_kernel(node, **live);
     } else {
@@ -183,8 +183,8 @@ base::Result<Answer> differences(const ClusterObjects& objects, const std::vecto
 }  // namespace
 
 base::Result<Answer> diff_in_cluster(const ClusterObjects& objects, const std::vector<std::string>& nodes,
-                                     meta::Time now, const AskNode& ask) {
-  return differences(objects, nodes, now, ask, objects.gaps.empty());
+                                     meta::Time now, const AskNode& ask, const DiffView& view) {
+  return differences(objects, nodes, now, ask, objects.gaps.empty(), view);
 }
 
 base::Result<Answer> explain_node(const ClusterObjects& objects, const std::string& node, meta::Time now,

@@ -45,6 +45,15 @@ PlanStory story_of(const agent::Preview& preview, const agent::NodeSettings& set
   return out;
 }
 
+Answer show_diff(const agent::Preview& preview, const std::string& who, const DiffView& view) {
+  return show_plan(preview.todo, {.title = who + "    + wanted, not in the kernel    - in the kernel, not wanted",
+                                  .kind = "Diff",
+                                  .skipped = preview.skipped,
+                                  .doubt = preview.doubt,
+                                  .view = view,
+                                  .foreign = preview.foreign});
+}
+
 }  // namespace
 
 base::Result<Answer> plan_manifests(const PlanOptions& options) {
@@ -73,26 +82,15 @@ base::Result<Answer> plan_assignment(const Assignment& wanted) {
   return show_plan(preview.todo, story);
 }
 
-base::Result<Answer> diff_folder(const std::filesystem::path& folder, const std::string& node) {
+base::Result<Answer> diff_folder(const std::filesystem::path& folder, const std::string& node, const DiffView& view) {
   const auto manifests = TRY(agent::read_manifests(folder));
   const auto preview = TRY(agent::preview_here(manifests, node));
-  return show_plan(preview.todo,
-                   {.title = fmt::format("{} against {}    + wanted, not in the kernel    - in the kernel, not wanted",
-                                         node, folder.native()),
-                    .kind = "Diff",
-                    .skipped = preview.skipped,
-                    .doubt = preview.doubt});
+  return show_diff(preview, fmt::format("{} against {}", node, folder.native()), view);
 }
 
-base::Result<Answer> diff_assignment(const Assignment& wanted) {
+base::Result<Answer> diff_assignment(const Assignment& wanted, const DiffView& view) {
   const auto preview = TRY(agent::preview_here(published(wanted), wanted.node, wanted.settings));
-  return show_plan(
-      preview.todo,
-      {.title = fmt::format("{}, its kernel asked now    + wanted, not in the kernel    - in the kernel, not wanted",
-                            wanted.node),
-       .kind = "Diff",
-       .skipped = preview.skipped,
-       .doubt = preview.doubt});
+  return show_diff(preview, fmt::format("{}, its kernel asked now", wanted.node), view);
 }
 
 }  // namespace cli

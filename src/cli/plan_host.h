@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "cli/answer.h"
 #include "cli/assignment.h"
+#include "cli/diff_view.h"
 
 namespace cli {
 
@@ -23,9 +24,10 @@ base::Result<Answer> plan_manifests(const PlanOptions& options);
 base::Result<Answer> plan_assignment(const Assignment& wanted);
 
 // What this host's kernel lacks of the folder that its agent keeps, or has too much.
-base::Result<Answer> diff_folder(const std::filesystem::path& folder, const std::string& node);
+base::Result<Answer> diff_folder(const std::filesystem::path& folder, const std::string& node,
+                                 const DiffView& view = {});
 
 // What it lacks, or has too much, of what a cluster asks of it.
-base::Result<Answer> diff_assignment(const Assignment& wanted);
+base::Result<Answer> diff_assignment(const Assignment& wanted, const DiffView& view = {});
 
 }  // namespace cli

@@ -46,8 +46,12 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return out;
 }
 
+bool is_nft(const std::vector<std::string_view>& words) {
+  constexpr std::array<std::string_view, 3> kNft = {"table", "chain", "element"};
+  return !words.empty() && std::ranges::find(kNft, words[0]) != kNft.end();
+}
+
 void put_rule(json::Object& out, const state::Rule& rule) {
-  out.put("class", "rule");
   out.put("family", net::text(rule.family));
   out.put("priority", rule.priority);
   out.put("table", rule.table);
@@ -59,7 +63,6 @@ void put_rule(json::Object& out, const state::Rule& rule) {
 
 // "element vip4 203.0.113.45 : goto reply01", "chain reply01 mark 0x100/0x3f00", "table inet iprule"
 void put_nft(json::Object& out, const std::vector<std::string_view>& words) {
-  out.put("class", "nft");
   out.put("object", words[0]);
   if (words[0] == "element" && words.size() > 2) {
     out.put("map", words[1]);
@@ -79,17 +82,24 @@ std::vector<PlanLine> lines_of(const plan::Plan& plan) {
   return out;
 }
 
+std::string class_of(const PlanLine& line) {
+  if (line.rule) return "rule";
+  const auto words = words_of(line.text);
+  if (is_nft(words)) return "nft";
+  // "IPv4 route default ...", "link eth1 ..."
+  const std::size_t at = !words.empty() && words[0].starts_with("IPv") ? 1 : 0;
+  return words.size() > at ? std::string(words[at]) : "";
+}
+
 void put(json::Object& out, const PlanLine& line) {
   out.put("do", line.sign == '+' ? "add" : line.sign == '-' ? "delete" : "change");
   out.put("what", line.text);
-  if (line.rule) return put_rule(out, *line.rule);
   const auto words = words_of(line.text);
-  constexpr std::array<std::string_view, 3> kNft = {"table", "chain", "element"};
-  if (!words.empty() && std::ranges::find(kNft, words[0]) != kNft.end()) return put_nft(out, words);
-  // "IPv4 route default ...", "link eth1 ..."
-  const std::size_t at = !words.empty() && words[0].starts_with("IPv") ? 1 : 0;
-  if (at == 1) out.put("family", words[0]);
-  if (words.size() > at) out.put("class", words[at]);
+  const bool has_family = !line.rule && !words.empty() && words[0].starts_with("IPv");
+  if (has_family) out.put("family", words[0]);
+  out.put_unless_empty("class", class_of(line));
+  if (line.rule) return put_rule(out, *line.rule);
+  if (is_nft(words)) put_nft(out, words);
 }
 
 }  // namespace cli

@@ -19,6 +19,9 @@ struct PlanLine {
 // In the order of execution. A change of our nft table is a line for each object in it.
 std::vector<PlanLine> lines_of(const plan::Plan& plan);
 
+// "rule", "nft", "route", "link", ...
+std::string class_of(const PlanLine& line);
+
 // The same as fields: what is done, the object's class, and what it is known by.
 void put(json::Object& out, const PlanLine& line);
 

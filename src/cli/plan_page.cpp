@@ -23,11 +23,15 @@ std::vector<Finding> warnings_of(const plan::Plan& plan, const PlanStory& story)
   const auto warn = [&](std::string code, std::string what) {
     out.push_back({.severity = Severity::warning, .code = std::move(code), .object = {}, .message = std::move(what)});
   };
+  // Both are about rules.
+  const bool tells_rules = story.view.shows("rule");
   for (const plan::Clash& clash : plan.clashes) {
+    if (!tells_rules) break;
     warn("IPR0105", fmt::format("{} rule {} stands beside {}", net::text(clash.desired.family),
                                 state::text(clash.desired), state::text(clash.foreign)));
   }
   for (const plan::Refusal& refusal : plan.refused) {
+    if (!tells_rules) break;
     warn("", fmt::format("{} rule {}: {}", net::text(refusal.desired.family), state::text(refusal.desired),
                          refusal.reason.message()));
   }
@@ -42,6 +46,20 @@ std::vector<Finding> warnings_of(const plan::Plan& plan, const PlanStory& story)
   }
   out.insert(out.end(), story.findings.begin(), story.findings.end());
   return out;
+}
+
+std::vector<PlanLine> lines_to_tell(const plan::Plan& plan, const DiffView& view) {
+  auto out = lines_of(plan);
+  std::erase_if(out, [&](const PlanLine& line) { return !view.shows(class_of(line)); });
+  return out;
+}
+
+bool tells_foreign(const PlanStory& story) {
+  return story.view.foreign && story.view.shows("rule");
+}
+
+std::string_view code_of(const agent::ForeignRule& rule) {
+  return rule.beside_ours ? "IPR0105" : "";
 }
 
 PlanSum sum_of(const std::vector<PlanLine>& lines, const std::vector<Finding>& warnings) {
@@ -70,6 +88,17 @@ std::string document(const PlanStory& story, const std::vector<PlanLine>& lines,
     out.array("warnings", [&](json::Array& list) {
       for (const Finding& warning : warnings) list.object([&](json::Object& item) { put(item, warning); });
     });
+    if (tells_foreign(story)) {
+      out.array("foreign", [&](json::Array& list) {
+        for (const agent::ForeignRule& rule : story.foreign) {
+          list.object([&](json::Object& item) {
+            item.put("what", rule.what);
+            item.put("class", "rule");
+            item.put_unless_empty("code", code_of(rule));
+          });
+        }
+      });
+    }
     if (story.own) out.put("nodesSpared", spared);
     if (!story.unknown.empty()) {
       out.array("unknown", [&](json::Array& list) {
@@ -124,13 +153,20 @@ void put(json::Object& out, const Finding& finding) {
 
 Answer show_plan(const plan::Plan& plan, const PlanStory& story) {
   Answer answer;
-  const auto lines = lines_of(plan);
+  const auto lines = lines_to_tell(plan, story.view);
   if (!story.title.empty()) answer.page.line("{}", story.title);
   for (const PlanLine& line : lines) {
     answer.page.put("  ").put(std::string(1, line.sign), tone_of(line.sign)).put(" " + line.text).end_line();
   }
   const auto warnings = warnings_of(plan, story);
   for (const Finding& warning : warnings) put(answer.page, warning);
+  if (tells_foreign(story)) {
+    for (const agent::ForeignRule& rule : story.foreign) {
+      answer.page.put("  foreign, left alone: " + rule.what, rule.beside_ours ? Tone::warning : Tone::plain)
+          .put(rule.beside_ours ? fmt::format("  {}", code_of(rule)) : "")
+          .end_line();
+    }
+  }
   for (const std::string& one : story.unknown) answer.page.put("  ").put("?", Tone::faint).put(" " + one).end_line();
   const bool spared = spares_nodes(plan, story);
   if (spared) {
@@ -142,7 +178,7 @@ Answer show_plan(const plan::Plan& plan, const PlanStory& story) {
     answer.page.line("{}: {}{}", story.kind, text(sum), warnings_text(sum.warnings));
   }
   const bool wrong = std::ranges::find(warnings, Severity::error, &Finding::severity) != warnings.end();
-  if (!plan.empty() || wrong) answer.code = ExitCode::attention;
+  if (!lines.empty() || wrong) answer.code = ExitCode::attention;
   if (!story.doubt.empty()) {
     answer.page.put("Not seen whole: ", Tone::warning).put(story.doubt + "; there may be more").end_line();
     answer.code = ExitCode::could_not_ask;

@@ -7,8 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/preview.h"
 #include "base/result.h"
 #include "cli/answer.h"
+#include "cli/diff_view.h"
 #include "cli/finding.h"
 #include "json/writer.h"
 #include "net/address.h"
@@ -24,6 +26,8 @@ struct PlanStory {
   std::string doubt;                            // Why the kernel could not be seen whole; that beats everything else.
   std::vector<Finding> findings{};              // What else somebody should know before it is done.
   std::vector<std::string> unknown{};           // What nobody has looked at.
+  DiffView view{};                              // What of it to tell.
+  std::vector<agent::ForeignRule> foreign{};    // Told where `view` wants that.
   std::optional<std::set<net::Address>> own{};  // Addresses of nodes, where it is to be said that these are spared.
   bool with_sum = true;                         // In words; programs always find it.
 };

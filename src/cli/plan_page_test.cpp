@@ -59,6 +59,50 @@ TEST(PlanPage, it_is_said_of_a_plan_that_it_spares_what_nodes_send_only_where_th
   EXPECT_NE(met.find("IPR0501"), std::string::npos) << met;
 }
 
+TEST(PlanPage, of_a_diff_only_the_classes_that_are_asked_for_are_told) {
+  state::NetState wanted{.rules = {rule("1000: from 10.96.23.17 lookup 100 proto 183")}, .nft = state::NftTable()};
+  const state::Verified observed{.state = {.rules = {rule("1000: from 10.96.23.17 lookup 200 proto static")}}};
+  const auto plan = plan::diff(observed, wanted, {});
+  const auto told = [&](std::vector<std::string> classes) {
+    return show_plan(plan, {.title = {}, .kind = "Diff", .skipped = {}, .doubt = {}, .view = {.classes = classes}});
+  };
+  const Answer rules = told({"rule"});
+  EXPECT_NE(rules.page.render({}).find("+ IPv4 rule 1000: "), std::string::npos);
+  EXPECT_NE(rules.page.render({}).find("IPR0105"), std::string::npos);
+  EXPECT_EQ(rules.page.render({}).find("inet iprule"), std::string::npos);
+  EXPECT_EQ(sum_in(rules.json).value(), (PlanSum{.added = 1, .warnings = 1}));
+  const Answer nft = told({"nft"});
+  EXPECT_NE(nft.page.render({}).find("inet iprule"), std::string::npos) << nft.page.render({});
+  EXPECT_EQ(nft.page.render({}).find("rule 1000"), std::string::npos);
+  EXPECT_EQ(sum_in(nft.json)->warnings, 0U);
+  EXPECT_EQ(told({"rule", "nft"}).json, told({}).json);
+
+  plan::Plan no_marks = plan;
+  std::erase_if(no_marks.ops, [](const plan::Op& op) { return std::holds_alternative<plan::ChangeNft>(op); });
+  EXPECT_EQ(show_plan(no_marks, {.kind = "Diff", .view = {.classes = {"nft"}}}).code, ExitCode::fine)
+      << "what is not asked for does not count";
+}
+
+TEST(PlanPage, rules_of_others_are_told_as_left_alone_where_somebody_asks) {
+  PlanStory story{.kind = "Diff",
+                  .view = {.foreign = true},
+                  .foreign = {{.what = "IPv4 rule 1000: from 10.96.23.17 lookup 200 proto static", .beside_ours = true},
+                              {.what = "IPv4 rule 70: from all lookup 7"}}};
+  const Answer answer = show_plan({}, story);
+  EXPECT_EQ(answer.page.render({}),
+            "  foreign, left alone: IPv4 rule 1000: from 10.96.23.17 lookup 200 proto static  IPR0105\n"
+            "  foreign, left alone: IPv4 rule 70: from all lookup 7\n"
+            "Diff: 0 to add, 0 to change, 0 to delete\n");
+  EXPECT_EQ(answer.code, ExitCode::fine);
+  EXPECT_NE(answer.json.find(R"("foreign":[{"what":"IPv4 rule 1000: from 10.96.23.17 lookup 200 proto static",)"
+                             R"("class":"rule","code":"IPR0105"},{"what":"IPv4 rule 70: from all lookup 7",)"),
+            std::string::npos)
+      << answer.json;
+  story.view.classes = {"nft"};
+  EXPECT_EQ(show_plan({}, story).page.render({}), "Diff: 0 to add, 0 to change, 0 to delete\n");
+  EXPECT_EQ(show_plan({}, {.kind = "Diff", .foreign = story.foreign}).json.find("foreign"), std::string::npos);
+}
+
 TEST(PlanPage, nothing_to_do_is_fine) {
   const Answer answer = show_plan({}, {.kind = "Diff"});
   EXPECT_EQ(answer.page.render({}), "Diff: 0 to add, 0 to change, 0 to delete\n");

@@ -44,6 +44,21 @@ void put(json::Object& out, const PacketWords& packet) {
   out.put_unless_empty("dport", packet.dport);
 }
 
+base::Result<DiffView> decode_view(const json::Value& value) {
+  DiffView out{.classes = {}, .foreign = TRY(value["foreign"].boolean_or(false))};
+  for (const json::Value& one : TRY(value["classes"].items_or_none())) {
+    out.classes.emplace_back(TRY(one.string()));
+  }
+  return out;
+}
+
+void put(json::Object& out, const DiffView& view) {
+  out.array("classes", [&](json::Array& list) {
+    for (const std::string& one : view.classes) list.put(one);
+  });
+  out.put("foreign", view.foreign);
+}
+
 base::Result<LiveWish> decode_live(const json::Value& value) {
   LiveWish out;
   out.packets = static_cast<int>(TRY(value["packets"].integer_between(1, LiveWish::kMostPackets)));
@@ -71,6 +86,9 @@ std::string encode(const Question& question) {
     if (question.wanted) {
       out.object("wanted", [&](json::Object& wanted) { put(wanted, *question.wanted); });
     }
+    if (!question.view.is_whole()) {
+      out.object("view", [&](json::Object& view) { put(view, question.view); });
+    }
     if (question.wishes) {
       out.object("wishes", [&](json::Object& wishes) { put(wishes, *question.wishes); });
     }
@@ -89,6 +107,7 @@ base::Result<Question> decode_question(std::string_view text) {
   if (out.about == Question::About::explain) out.packet = TRY(decode_packet(root["packet"]));
   if (root["live"].exists()) out.live = TRY(decode_live(root["live"]));
   if (root["wanted"].exists()) out.wanted = TRY(decode_assignment(root["wanted"]));
+  if (root["view"].exists()) out.view = TRY(decode_view(root["view"]));
   if (root["wishes"].exists()) out.wishes = TRY(decode_wishes(root["wishes"]));
   const bool compares = out.about == Question::About::diff || out.about == Question::About::plan;
   if (compares && !out.wanted) return root["wanted"].fail(fmt::format("a {} needs something to compare", about));
@@ -104,7 +123,7 @@ base::Result<Answer> answer_here(const Question& question) {
     case Question::About::doctor:
       return examine_host(protocol, question.wishes);
     case Question::About::diff:
-      return diff_assignment(*wanted);
+      return diff_assignment(*wanted, question.view);
     case Question::About::plan:
       return plan_assignment(*wanted);
     case Question::About::explain:

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "cli/answer.h"
 #include "cli/assignment.h"
+#include "cli/diff_view.h"
 #include "cli/explain.h"
 #include "cli/live.h"
 #include "cli/node_wishes.h"
@@ -24,6 +25,7 @@ struct Question {
   PacketWords packet{};  // For `explain`.
   // `diff`, `plan`: what the kernel is compared with. `explain`: as if it were so.
   std::optional<Assignment> wanted{};
+  DiffView view{};                     // `diff`: what of it to tell. An agent that does not know it tells all.
   std::optional<LiveWish> live{};      // `explain`: real packets to wait for.
   std::optional<NodeWishes> wishes{};  // `doctor`: what should work there.
 };

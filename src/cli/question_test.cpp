@@ -46,6 +46,15 @@ TEST(Question, carries_what_is_wanted_of_the_node_for_who_answers_asks_no_server
   EXPECT_EQ(there->wanted->configs, question.wanted->configs);
 }
 
+TEST(Question, carries_what_of_a_diff_is_to_be_told) {
+  Question question{.about = Question::About::diff,
+                    .wanted = Assignment{.node = "worker-1", .settings = {}, .configs = {}},
+                    .view = {.classes = {"rule"}, .foreign = true}};
+  EXPECT_EQ(decode_question(encode(question))->view, question.view);
+  question.view = {};
+  EXPECT_EQ(encode(question).find("view"), std::string::npos) << "as agents of before know it";
+}
+
 TEST(Question, carries_what_should_work_on_the_node) {
   Question question{.about = Question::About::doctor, .wishes = NodeWishes()};
   question.wishes->rules.resize(1);

@@ -10,6 +10,10 @@ using state::Rule;
 constexpr std::uint8_t kKernelProtocol = 2;                       // RTPROT_KERNEL
 constexpr std::uint32_t kKernelPriorities[] = {0, 32766, 32767};  // `local`, `main`, `default`; whoever made them.
 
+bool has_kernels_place(const Rule& rule) {
+  return std::ranges::find(kKernelPriorities, rule.priority) != std::end(kKernelPriorities);
+}
+
 bool is_steering(const Rule& rule) {
   return rule.action == state::RuleAction::lookup && !rule.l3mdev && rule.selector.from.has_value() &&
          *rule.selector.from == net::Prefix::host(rule.selector.from->address());
@@ -39,8 +43,17 @@ std::vector<Rule> foreign_rules(const ForeignScope& scope, const state::NetState
   std::vector<Rule> out;
   for (const Rule& rule : observed.rules) {
     if (rule.protocol == kKernelProtocol || ownership.owns(rule) || !is_steering(rule)) continue;
-    if (std::ranges::find(kKernelPriorities, rule.priority) != std::end(kKernelPriorities)) continue;
-    if (is_within(rule, scope)) out.push_back(rule);
+    if (!has_kernels_place(rule) && is_within(rule, scope)) out.push_back(rule);
+  }
+  return out;
+}
+
+std::vector<Rule> rules_of_others(const state::NetState& observed, const Ownership& ownership) {
+  std::vector<Rule> out;
+  for (const Rule& rule : observed.rules) {
+    // Old kernels, and dumps, do not tell who made the three that every host has.
+    const bool is_baseline = has_kernels_place(rule) && rule.selector == state::Selector();
+    if (rule.protocol != kKernelProtocol && !is_baseline && !ownership.owns(rule)) out.push_back(rule);
   }
   return out;
 }

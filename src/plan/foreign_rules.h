@@ -24,4 +24,7 @@ struct ForeignScope {
 std::vector<state::Rule> foreign_rules(const ForeignScope& scope, const state::NetState& observed,
                                        const Ownership& ownership);
 
+// All of others', qualified or not: neither the kernel's own nor ours.
+std::vector<state::Rule> rules_of_others(const state::NetState& observed, const Ownership& ownership);
+
 }  // namespace plan

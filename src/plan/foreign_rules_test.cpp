@@ -46,5 +46,18 @@ TEST(ForeignRules, qualified_ones_only_where_that_is_said) {
   EXPECT_EQ(found(scope, marked), marked);
 }
 
+TEST(ForeignRules, of_all_of_others_only_ours_and_what_every_host_has_are_left_out) {
+  state::NetState seen;
+  for (const char* text :
+       {"0: from all lookup local", "0: from 10.96.0.7 lookup 7", "70: from all fwmark 0x7 lookup 7",
+        "1000: from 10.96.0.7 lookup 100 proto 183", "1000: from all lookup [l3mdev-table] proto kernel",
+        "32766: from all lookup main proto kernel"}) {
+    seen.rules.push_back(state::parse_rule(net::Family::v4, text).value());
+  }
+  Texts out;
+  for (const state::Rule& rule : rules_of_others(seen, {})) out.push_back(state::text(rule));
+  EXPECT_EQ(out, (Texts{"0: from 10.96.0.7 lookup 7", "70: from all fwmark 0x7 lookup 7"}));
+}
+
 }  // namespace
 }  // namespace plan

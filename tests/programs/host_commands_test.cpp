@@ -51,6 +51,28 @@ TEST_F(HostCommands, plan_shows_the_kernels_lines_and_diff_is_empty_once_they_ar
   EXPECT_EQ(ask({"diff", "--standalone", folder()}).exit.code, 1) << "somebody removed it";
 }
 
+TEST_F(HostCommands, diff_tells_classes_and_the_rules_of_others_where_that_is_asked) {
+  ASSERT_TRUE(run({"ip", "rule", "add", "from", "10.96.23.17", "lookup", "200", "priority", "1000", "proto", "static"})
+                  .exit.ok());
+  ASSERT_TRUE(run({"ip", "rule", "add", "fwmark", "7", "lookup", "7", "priority", "70"}).exit.ok());
+  const auto rules = ask({"diff", "--standalone", folder(), "--class", "rule", "--foreign"});
+  EXPECT_EQ(rules.exit.code, 1) << rules.errors;
+  EXPECT_THAT(rules.output, HasSubstr("  + IPv4 rule 1000: from 10.96.23.17 lookup 100 proto 183\n"));
+  EXPECT_THAT(rules.output,
+              HasSubstr("  foreign, left alone: IPv4 rule 70: from all fwmark 0x7 lookup 7\n"
+                        "  foreign, left alone: IPv4 rule 1000: from 10.96.23.17 lookup 200 proto static  IPR0105\n"));
+  EXPECT_THAT(rules.output, Not(HasSubstr("lookup main"))) << "the kernel's own are nobody's";
+  EXPECT_EQ(ask({"diff", "--standalone", folder(), "--class", "nft"}).exit.code, 0) << "no rule is asked for";
+  EXPECT_THAT(ask({"diff", "--standalone", folder()}).output, Not(HasSubstr("foreign, left alone")));
+
+  const auto unknown = ask({"diff", "--standalone", folder(), "--class", "rule,rules"});
+  EXPECT_EQ(unknown.exit.code, 2);
+  EXPECT_THAT(unknown.errors, HasSubstr("--class: \"rules\" is none of rule, nft\n"));
+  const auto no_kernel = ask({"diff", "--foreign"});
+  EXPECT_EQ(no_kernel.exit.code, 2);
+  EXPECT_THAT(no_kernel.errors, HasSubstr("none is asked: name nodes with --node, or --standalone\n"));
+}
+
 TEST_F(HostCommands, manifests_of_several_files_are_one_and_other_kinds_are_read_past) {
   write("deployment.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: frontend}\n");
   const auto plan = ask({"plan", "--standalone", "-f", folder() + "/rule.yaml", "-f", folder() + "/service.yaml", "-f",
