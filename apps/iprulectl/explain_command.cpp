@@ -16,6 +16,7 @@
 #include "cluster_flags.h"
 #include "commands.h"
 #include "filename_flag.h"
+#include "offline_flags.h"
 
 namespace iprulectl {
 namespace {
@@ -28,6 +29,7 @@ struct Options {
   std::string client;
   cli::PacketWords packet;
   int live = 0;  // Packets to wait for.
+  OfflineFlags offline;
   ClusterFlags cluster;
 };
 
@@ -103,6 +105,17 @@ cli::Question packet_question(const Options& options) {
   return out;
 }
 
+// Of a host by its dumps; with manifests, as if they were the whole of what is wanted there.
+base::Result<cli::Answer> explain_by_dumps(const Options& options, const Common& common) {
+  const auto folder = TRY(options.offline.folder());
+  std::optional<cli::Assignment> supposed;
+  if (!options.manifests.empty()) {
+    supposed = cli::supposed_assignment(TRY(read_filenames(options.manifests, common)), host_name());
+  }
+  return cli::explain_packet_by_dumps(TRY(cli::parse_packet(options.packet)), TRY(cli::parse_reply_of(options.packet)),
+                                      folder, supposed);
+}
+
 // Of this host; with manifests, as if they were the whole of what is wanted there.
 base::Result<cli::Answer> explain_here(const Options& options, const Common& common) {
   cli::Question question = packet_question(options);
@@ -113,6 +126,7 @@ base::Result<cli::Answer> explain_here(const Options& options, const Common& com
 }
 
 int explain_packet(const Options& options, const Common& common) {
+  if (options.offline.is_meant()) return print(explain_by_dumps(options, common), common);
   if (options.cluster.nodes.empty()) return print(explain_here(options, common), common);
   if (options.cluster.nodes.size() > 1) {
     return complain({base::Fault::invalid, "--node: a packet is explained on one node at a time"});
@@ -152,16 +166,20 @@ Command explain_command(CLI::App& app, Common& common) {
   word->add_option("--proto", packet.proto, "Its protocol; tcp where none is given")->type_name("tcp|udp|icmp|icmpv6");
   word->add_option("--sport", packet.sport, "Its source port");
   word->add_option("--dport", packet.dport, "Its destination port");
-  word->add_option(
-          "--live", options->live,
-          "Wait for so many real packets of its addresses, protocol and ports, and tell what they met; at most "
-          "as long as --request-timeout says")
-      ->check(CLI::Range(1, cli::LiveWish::kMostPackets))
-      ->type_name("N")
-      ->excludes(manifests);
-  word->add_option("--node", options->cluster.nodes,
-                   "Ask this node of the cluster for the packet, instead of this host; with --client, only its pods")
-      ->type_name("NAME");
+  auto* live =
+      word->add_option(
+              "--live", options->live,
+              "Wait for so many real packets of its addresses, protocol and ports, and tell what they met; at most "
+              "as long as --request-timeout says")
+          ->check(CLI::Range(1, cli::LiveWish::kMostPackets))
+          ->type_name("N")
+          ->excludes(manifests);
+  auto* node =
+      word->add_option(
+              "--node", options->cluster.nodes,
+              "Ask this node of the cluster for the packet, instead of this host; with --client, only its pods")
+          ->type_name("NAME");
+  add_offline_flags(*word, options->offline, {live, node});
   add_selector_flags(*word, options->cluster, "Services of a list");
   add_cluster_flags(*word, options->cluster);
   add_list_flags(*word, common);
@@ -175,6 +193,9 @@ Command explain_command(CLI::App& app, Common& common) {
             }
             if (options->live > 0 && !options->what.empty()) {
               return complain({base::Fault::invalid, "explain: --live is for a packet: --from, --to"});
+            }
+            if (subject && options->offline.is_meant()) {
+              return complain({base::Fault::invalid, "explain: --offline is for a packet: --from, --to"});
             }
             if (subject) {
               return ask_cluster(options->cluster, common,

@@ -16,16 +16,16 @@
 #include "cluster_flags.h"
 #include "commands.h"
 #include "filename_flag.h"
+#include "offline_flags.h"
 
 namespace iprulectl {
 
 Command plan_command(CLI::App& app, Common& common) {
   struct Options {
     Filenames manifests;
-    std::filesystem::path state;
+    OfflineFlags offline;
     ClusterFlags cluster;
     bool standalone = false;
-    bool offline = false;
     bool full = false;
   };
   const auto options = std::make_shared<Options>();
@@ -35,26 +35,24 @@ Command plan_command(CLI::App& app, Common& common) {
   add_filename_flag(*word, options->manifests, "Manifests")->required();
   auto* standalone = word->add_flag("--standalone", options->standalone,
                                     "On this host, with the manifests as the whole of what is wanted there");
-  word->add_option(
-      "--state", options->state,
-      "The same on a host of which this folder has rule.json (`ip -j rule`), rule6.json, nft.json (`nft -j`)");
-  word->add_flag("--offline", options->offline, "Ask neither a cluster nor a kernel: what is there is in --state")
-      ->excludes(standalone);
+  add_offline_flags(*word, options->offline, {standalone});
   word->add_flag("--full", options->full, "Each node by itself, also those that would do the same");
   add_node_flags(*word, options->cluster);
   add_cluster_flags(*word, options->cluster);
   add_output_flag(*word, common);
   return {.word = word, .run = [options, &common] {
-            if (options->offline && options->state.empty()) {
-              return complain({base::Fault::invalid,
-                               "plan: --offline needs --state, a folder with dumps of `ip -j rule` and `nft -j`"});
+            std::filesystem::path state;
+            if (options->offline.is_meant()) {
+              auto folder = options->offline.folder();
+              if (!folder) return complain(folder.error());
+              state = *std::move(folder);
             }
             auto manifests = read_filenames(options->manifests, common);
             if (!manifests) return complain(manifests.error());
-            if (options->standalone || !options->state.empty()) {
+            if (options->standalone || !state.empty()) {
               const auto& nodes = options->cluster.nodes;
               return print(cli::plan_manifests({.manifests = *std::move(manifests),
-                                                .state = options->state,
+                                                .state = state,
                                                 .node = nodes.empty() ? host_name() : nodes.front()}),
                            common);
             }

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "agent/reported_facts.h"
+#include "cli/state_folder.h"
 #include "cli/this_host.h"
 #include "intent/node/source_sight.h"
 #include "json/writer.h"
@@ -178,6 +179,23 @@ base::Result<Answer> examine_host(std::uint8_t protocol, std::optional<NodeWishe
                         .value_or(std::vector<kernel::rtnl::Neighbour>());
   node.replies = look_at_connections(frontends_of(node));
   return show(node);
+}
+
+base::Result<Answer> examine_dumps(const std::filesystem::path& folder) {
+  DumpedHost host = TRY(read_state_folder(folder));
+  Examined node{.observed = std::move(host.state), .dumped = true};
+  node.facts = state::facts_of(*node.observed, tables_here(node));
+  node.facts.service_proxy = host.service_proxy;
+  if (host.nft) node.facts.nftables = true;
+  std::erase_if(node.facts.tables, [&](const state::TableUse& use) { return !host.routes.contains(use.family); });
+  node.report.facts = agent::reported(node.facts);
+  Answer answer{.page = {}, .json = {}};
+  answer.page.line("a host by the dumps of {}: no kernel was asked", folder.native());
+  const Answer shown = show(node);
+  answer.page.append(shown.page);
+  answer.json = shown.json;
+  answer.code = shown.code;
+  return answer;
 }
 
 }  // namespace cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include "intent/cluster/prospect.h"
 #include "intent/node/source_rules.h"
 #include "state/known_numbers.h"
+#include "state/words.h"
 
 namespace cli {
 namespace {
@@ -112,6 +114,7 @@ class Examiner {
     shared_priorities();
     if (node_.observed) mark_bits();
     for (Line& line : table_lines(node_)) lines_.push_back(std::move(line));
+    if (node_.dumped) unshown_tables();
     if (node_.observed) rule_walk();
     return {.lines = std::move(lines_), .modes = source_modes(path_), .unfit = {unfit_.begin(), unfit_.end()}};
   }
@@ -122,7 +125,7 @@ class Examiner {
   }
 
   void kernel() {
-    const std::string subject = "kernel " + facts_.kernel;
+    const std::string subject = facts_.kernel.empty() ? "kernel" : "kernel " + facts_.kernel;
     if (lacks_nftables(facts_)) {
       return say(Level::warn, subject,
                  facts_.nftables == false
@@ -139,7 +142,10 @@ class Examiner {
   // Without a cluster at hand, the rules that stand there show what is asked for.
   void service_proxy() {
     const std::string text(proxy_text(facts_.service_proxy));
-    if (facts_.service_proxy == ServiceProxy::unknown) return say(Level::unknown, "service proxy", text);
+    if (facts_.service_proxy == ServiceProxy::unknown) {
+      return say(Level::unknown, "service proxy",
+                 node_.dumped ? "none in the dumps, which show neither eBPF nor iptables of the old kind" : text);
+    }
     const bool translates =
         facts_.service_proxy == ServiceProxy::nftables || facts_.service_proxy == ServiceProxy::iptables;
     const auto sources = std::ranges::count_if(
@@ -163,6 +169,7 @@ class Examiner {
   }
 
   void connections() {
+    if (node_.dumped) return say(Level::unknown, "reply source", "connections are in no dump");
     if (!node_.replies) return;
     if (!node_.replies->unknown.empty()) {
       return say(Level::unknown, "reply source", "connections could not be read: " + node_.replies->unknown);
@@ -202,7 +209,8 @@ class Examiner {
 
   void conntrack() {
     say(level_of(facts_.conntrack), "conntrack",
-        !facts_.conntrack   ? "could not be found out"
+        node_.dumped        ? "in no dump"
+        : !facts_.conntrack ? "could not be found out"
         : *facts_.conntrack ? "the kernel follows connections"
                             : "the kernel follows no connections: Reply cannot work");
   }
@@ -213,7 +221,9 @@ class Examiner {
       return say(Level::warn, "rp_filter",
                  fmt::format("1 (strict) on {}: drops what is steered by mark", fmt::join(drops, ", ")), "IPR0310");
     }
-    if (facts_.reverse_path_filter.empty()) return say(Level::unknown, "rp_filter", "no device shows one");
+    if (facts_.reverse_path_filter.empty()) {
+      return say(Level::unknown, "rp_filter", node_.dumped ? "in no dump" : "no device shows one");
+    }
     if (const auto strict = strict_devices(false); !node_.observed && !strict.empty()) {
       return say(Level::unknown, "rp_filter",
                  fmt::format("1 (strict) on {}; its agent is too old to tell which tables lead there",
@@ -303,6 +313,19 @@ class Examiner {
     say(Level::ok, "mark bits",
         fmt::format("no foreign rule looks at {:#x}{}", window,
                     kube_proxy ? "; kube-proxy has 0x4000 and 0x8000" : ""));
+  }
+
+  // A table whose routes nobody has dumped is not an empty one.
+  void unshown_tables() {
+    std::set<std::pair<std::uint32_t, net::Family>> told;
+    for (const state::TableUse& use : facts_.tables) told.emplace(use.table, use.family);
+    for (const state::Rule& rule : seen_rules()) {
+      if (!is_ours(rule) || rule.table == 0 || rule.table == state::kTableMain) continue;
+      if (!told.emplace(rule.table, rule.family).second) continue;
+      say(Level::unknown, fmt::format("table {}", state::words::named(state::words::kTables, rule.table)),
+          fmt::format("its {} routes are in no dump; make one with `ip -j route show table all`",
+                      net::text(rule.family)));
+    }
   }
 
   void rule_walk() {

@@ -24,6 +24,7 @@ struct Examined {
   std::vector<kernel::rtnl::Neighbour> neighbours{};  // Likewise.
   std::optional<ReplyEvidence> replies{};             // By connections; nothing where nobody looked.
   std::optional<NodeWishes> wishes{};                 // Nothing where no cluster is known.
+  bool dumped = false;                                // By dumps: nobody asked, and some things are in none.
   std::uint8_t protocol = api::kRuleProtocol;         // By which rules are ours.
 };
 

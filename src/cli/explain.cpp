@@ -8,6 +8,7 @@
 
 #include "agent/preview.h"
 #include "api/kinds.h"
+#include "cli/state_folder.h"
 #include "cli/this_host.h"
 #include "json/writer.h"
 #include "kernel/rtnl/link_table.h"
@@ -127,6 +128,7 @@ std::string json_of(const Explanation& explanation) {
     out.put("iifAssumed", explanation.iif_assumed);
     out.put("marked", explanation.marked);
     out.put_unless_empty("supposed", explanation.supposed);
+    out.put_unless_empty("offline", explanation.dumped);
     out.array("steps", [&](json::Array& steps) {
       for (const path::Step& step : explanation.walk.steps) {
         steps.object([&](json::Object& item) {
@@ -217,6 +219,18 @@ void note_refusal(Explanation& explanation) {
   }
 }
 
+// Ours as is desired, everything else as it is.
+state::NetState laid_over(state::NetState out, const state::NetState& desired, std::uint8_t protocol) {
+  std::erase_if(out.rules, [&](const state::Rule& rule) { return rule.protocol == protocol; });
+  out.rules.insert(out.rules.end(), desired.rules.begin(), desired.rules.end());
+  // As the kernel would have them: a new rule stands behind older ones of its priority.
+  std::ranges::stable_sort(out.rules, {},
+                           [](const state::Rule& rule) { return std::pair(rule.family, rule.priority); });
+  out.nft = desired.nft;
+  out.nft_unknown.clear();
+  return out;
+}
+
 // The host as it would be: ours as the objects want it, everything else as it is.
 base::Result<state::NetState> as_if(ThisHost& host, const Assignment& wanted) {
   const state::Observation now = state::Verified{.state = TRY(host.observe())};
@@ -225,15 +239,34 @@ base::Result<state::NetState> as_if(ThisHost& host, const Assignment& wanted) {
   const state::NetState desired = agent::wanted_on(configs, wanted.node, wanted.settings, now, facts);
   std::set<std::uint32_t> tables;
   for (const state::Rule& rule : desired.rules) tables.insert(rule.table);
-  state::NetState out = TRY(host.observe(std::move(tables)));
-  std::erase_if(out.rules, [&](const state::Rule& rule) { return rule.protocol == wanted.settings.protocol; });
-  out.rules.insert(out.rules.end(), desired.rules.begin(), desired.rules.end());
-  // As the kernel would have them: a new rule stands behind older ones of its priority.
-  std::ranges::stable_sort(out.rules, {},
-                           [](const state::Rule& rule) { return std::pair(rule.family, rule.priority); });
-  out.nft = desired.nft;
-  out.nft_unknown.clear();
-  return out;
+  return laid_over(TRY(host.observe(std::move(tables))), desired, wanted.settings.protocol);
+}
+
+// The same of a host that only dumps tell of.
+state::NetState as_if(const DumpedHost& host, const Assignment& wanted) {
+  const state::Observation now = state::Verified{.state = host.state};
+  state::NodeFacts facts = state::facts_of(host.state, {});
+  facts.service_proxy = host.service_proxy;
+  const auto desired = agent::wanted_on(published(wanted), wanted.node, wanted.settings, now, facts);
+  return laid_over(host.state, desired, wanted.settings.protocol);
+}
+
+// Without a dump of them, the devices that routes name: a walk takes no way by one that it does not know.
+void assume_links(Explanation& explanation) {
+  std::set<net::InterfaceName> names;
+  for (const state::Route& route : explanation.observed.routes) {
+    for (const state::RouteHop& hop : route.hops) names.insert(hop.dev);
+  }
+  for (const net::InterfaceName& name : names) {
+    explanation.observed.observed_links.push_back({.link = {.name = name, .up = true}});
+  }
+  explanation.notes.emplace_back(
+      "every device is taken to be up, and VRFs are not known: make addr.json with `ip -j -d addr`");
+}
+
+bool has_device(const state::NetState& observed, const net::InterfaceName& name) {
+  return std::ranges::any_of(observed.observed_links,
+                             [&](const state::ObservedLink& seen) { return seen.link.name == name; });
 }
 
 }  // namespace
@@ -256,6 +289,9 @@ Answer show(const Explanation& explanation) {
   if (explanation.kernel && !*explanation.kernel) {
     page.put("Kernel   ").put("did not answer: " + explanation.kernel->error().message(), Tone::warning).end_line();
     answer.code = ExitCode::could_not_ask;
+  } else if (explanation.dumped) {
+    page.line("Kernel   not asked: this is what the dumps {}",
+              explanation.supposed ? "and the manifests come to" : "say");
   } else if (explanation.supposed) {
     page.line("Kernel   not asked: this is how it would be, once applied");
   } else if (explanation.kernel) {
@@ -300,6 +336,28 @@ base::Result<Answer> explain_packet(path::Packet packet, const std::optional<net
   note_forwarding(explanation);
   note_refusal(explanation);
   if (live) explanation.live = TRY(watch_live(flow, *live, links));
+  return show(explanation);
+}
+
+base::Result<Answer> explain_packet_by_dumps(path::Packet packet, const std::optional<net::Address>& reply_of,
+                                             const std::filesystem::path& folder,
+                                             const std::optional<Assignment>& supposed) {
+  const DumpedHost host = TRY(read_state_folder(folder));
+  if (!host.routes.contains(packet.to.family())) {
+    return base::fail(base::Fault::invalid,
+                      fmt::format("{}: no dump has the {} routes of all tables; make route.json with `ip -j route show "
+                                  "table all`",
+                                  folder.native(), net::text(packet.to.family())));
+  }
+  Explanation explanation{.packet = std::move(packet), .supposed = supposed.has_value(), .dumped = true};
+  explanation.observed = supposed ? as_if(host, *supposed) : host.state;
+  if (!host.links) assume_links(explanation);
+  TRY(assume_iif(explanation));
+  if (!explanation.packet.iif.empty() && !has_device(explanation.observed, explanation.packet.iif)) {
+    return refuse("--iif", fmt::format("the dumps have no device {}", explanation.packet.iif.text()));
+  }
+  mark_packet(explanation, reply_of);
+  explanation.walk = path::walk(explanation.observed, explanation.packet);
   return show(explanation);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,7 @@ struct Explanation {
   std::vector<std::string> notes;   // What else bears on it.
   bool explained = false;           // The notes say why the kernel does not take a way that is there.
   bool supposed = false;            // `observed` is the host as it would be: no kernel can be asked about it.
+  bool dumped = false;              // `observed` is what dumps of a host show: no kernel was asked.
 };
 
 // For people and programs; a difference between the two comes first and is worth attention.
@@ -38,5 +40,10 @@ Answer show(const Explanation& explanation);
 base::Result<Answer> explain_packet(path::Packet packet, const std::optional<net::Address>& reply_of,
                                     const std::optional<Assignment>& supposed = {},
                                     const std::optional<LiveWish>& live = {});
+
+// The same by a folder of dumps, as state_folder.h reads them: no kernel is asked, and what dumps do not show is said.
+base::Result<Answer> explain_packet_by_dumps(path::Packet packet, const std::optional<net::Address>& reply_of,
+                                             const std::filesystem::path& folder,
+                                             const std::optional<Assignment>& supposed = {});
 
 }  // namespace cli

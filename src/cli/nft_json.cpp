@@ -85,6 +85,16 @@ base::Result<Join> join_of(const json::Value& match, const json::Value& verdict)
               .both = std::string(TRY(verdict["goto"]["target"].string()))};
 }
 
+// As kernel::find_service_proxy() looks for it.
+std::optional<state::ServiceProxy> proxy_shown_by(std::string_view kind, const json::Value& object) {
+  const auto family = object["family"].string_or("");
+  const auto name = object["name"].string_or("");
+  if (!family || !name || (*family != "ip" && *family != "ip6")) return std::nullopt;
+  if (kind == "table" && *name == "kube-proxy") return state::ServiceProxy::nftables;
+  const bool is_services = kind == "chain" && *name == "KUBE-SERVICES" && object["table"].string_or("") == "nat";
+  return is_services ? std::optional(state::ServiceProxy::iptables) : std::nullopt;
+}
+
 class TableReader {
  public:
   base::Result<DumpedTable> read(const json::Value& dump) {
@@ -92,10 +102,12 @@ class TableReader {
     for (const json::Value& object : objects) {
       for (const auto& [kind, value] : TRY(object.members())) {
         if (is_ours(kind, value)) TRY(take(kind, value));
+        if (const auto proxy = proxy_shown_by(kind, value)) service_proxy_ = *proxy;
       }
     }
-    if (!is_there_) return DumpedTable();
-    return finish();
+    DumpedTable out = is_there_ ? finish() : DumpedTable();
+    out.service_proxy = service_proxy_;
+    return out;
   }
 
  private:
@@ -240,6 +252,7 @@ class TableReader {
   }
 
   bool is_there_ = false;
+  state::ServiceProxy service_proxy_ = state::ServiceProxy::unknown;
   std::set<std::string_view> sets_;     // Of kSets, those that were met.
   std::map<std::string, Rules> rules_;  // By chain.
   std::map<net::Address, std::string> sources_;

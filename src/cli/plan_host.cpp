@@ -66,7 +66,7 @@ base::Result<Answer> plan_manifests(const PlanOptions& options) {
     return show_plan(preview.todo, story);
   }
   // A dump does not say whether anything changed while it was made, but nobody acts on this plan.
-  const state::Verified seen{.state = TRY(read_state_folder(options.state))};
+  const state::Verified seen{.state = TRY(read_state_folder(options.state)).state};
   const auto preview = agent::preview(manifests, options.node, settings, seen, {});
   PlanStory story = story_of(preview, settings, options);
   story.title = fmt::format("a host with the rules of {}", options.state.native());

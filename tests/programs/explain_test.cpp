@@ -120,6 +120,37 @@ TEST_F(Explain, a_pods_reply_passes_the_rule_for_the_cluster_ip_by) {
             "Kernel   agrees\n");
 }
 
+// What the host itself says, and what its dumps say of it elsewhere.
+TEST_F(Explain, dumps_of_a_host_tell_what_its_kernel_tells) {
+  testbed::TempFolder dumps;
+  const auto dumped =
+      run({"sh", "-ec",
+           fmt::format("cd {}; ip -j rule >rule.json; ip -6 -j rule >rule6.json; ip -j route show table "
+                       "all >route.json; ip -j -d addr >addr.json; nft -j list ruleset >nft.json",
+                       dumps.path().native())});
+  ASSERT_TRUE(dumped.exit.ok()) << dumped.errors;
+  const std::vector<std::vector<std::string>> packets = {
+      {"--from", "10.244.1.7", "--to", "198.18.7.9"},
+      {"--from", "10.96.23.17", "--to", "198.18.7.9", "--iif", "cni0"},
+      {"--to", "10.244.1.7"},
+      {"--to", "198.51.100.11"}};
+  for (const auto& packet : packets) {
+    const auto story = [&](std::vector<std::string> more) {
+      more.insert(more.begin(), packet.begin(), packet.end());
+      const auto done = explain(more);
+      EXPECT_EQ(done.exit.code, 0) << done.errors;
+      return done.output.substr(done.output.find("Verdict"));
+    };
+    const std::string here = story({});
+    EXPECT_THAT(here, HasSubstr("\nKernel   agrees\n"));
+    EXPECT_EQ(story({"--offline", "--state", dumps.path().native()}),
+              here.substr(0, here.find("Kernel")) + "Kernel   not asked: this is what the dumps say\n");
+  }
+  EXPECT_THAT(explain({"--to", "198.18.7.9", "--offline"}).errors, HasSubstr("--offline needs --state"));
+  EXPECT_THAT(explain({"svc/frontend", "--offline"}).errors, HasSubstr("--offline is for a packet"));
+  EXPECT_EQ(explain({"--to", "198.18.7.9", "--state", dumps.path().native(), "--live", "1"}).exit.code, 2);
+}
+
 TEST_F(Explain, a_mark_takes_the_other_uplink) {
   ASSERT_TRUE(run({"ip", "rule", "add", "fwmark", "0x100/0x3f00", "lookup", "100", "priority", "999"}).exit.ok());
   const auto done = explain({"--from", "10.244.1.7", "--to", "198.18.7.9", "--mark", "0x4100"});

@@ -136,6 +136,27 @@ TEST_F(HostCommands, plan_from_dumps_knows_the_nft_table_or_says_that_it_does_no
                                        "Plan: 1 to add, 0 to change, 0 to delete\n"));
 }
 
+TEST_F(HostCommands, doctor_works_from_dumps_and_does_not_guess_what_they_do_not_show) {
+  give_the_table_a_route();
+  ASSERT_TRUE(agent({"--once"}).exit.ok());
+  testbed::TempFolder dumps;
+  const std::string state = dumps.path().native();
+  const auto dumped = run({"sh", "-ec",
+                           "cd " + state +
+                               "; ip -j rule >rule.json; ip -j route show table all >route.json; ip -j -d addr "
+                               ">addr.json; nft -j list ruleset >nft.json"});
+  ASSERT_TRUE(dumped.exit.ok()) << dumped.errors;
+  const auto doctor = ask({"doctor", "--offline", "--state", state});
+  EXPECT_EQ(doctor.exit.code, 0) << doctor.output << doctor.errors;
+  EXPECT_THAT(doctor.output, HasSubstr("  ok  table 100"));
+  EXPECT_THAT(doctor.output, HasSubstr("  ok  local rule"));
+  EXPECT_THAT(doctor.output, HasSubstr("  ?   conntrack"));
+  EXPECT_THAT(doctor.output, HasSubstr("4 rules, 1 ours"));
+  EXPECT_EQ(ask({"doctor", "--offline"}).exit.code, 2);
+  EXPECT_EQ(ask({"doctor", "--state", state, "--local"}).exit.code, 2);
+  EXPECT_EQ(ask({"doctor", "--state", state + "/nowhere"}).exit.code, 2);
+}
+
 TEST_F(HostCommands, the_agents_dry_run_prints_the_plan_and_writes_nothing) {
   const auto done = agent({"--dry-run"});
   EXPECT_EQ(done.exit.code, 0) << done.errors;
