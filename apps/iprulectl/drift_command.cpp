@@ -27,6 +27,7 @@ struct Options {
   std::filesystem::path folder = "/etc/iprule";
   std::filesystem::path status_folder = "/run/iprule";
 
+  cli::Since within() const { return since > 0 ? cli::Since(std::chrono::seconds(since)) : std::nullopt; }
   cli::StandaloneHost host() const { return {.name = host_name(), .folder = folder, .status_folder = status_folder}; }
 };
 
@@ -82,13 +83,13 @@ int watch_cluster(const Options& options, const Common& common) {
 // Told by the kernel of every change, and by the agent's status of every repair.
 int watch_host(const Options& options, const Common& common) {
   const cli::StandaloneHost host = options.host();
-  if (const auto first = cli::drift_here(host); !first) return complain(first.error());
+  if (const auto first = cli::drift_here(host, {}, now()); !first) return complain(first.error());
   runtime::Signal changed;
   const auto kernel = kernel::Monitor::start(0, changed);
   if (!kernel) return could_not_ask(kernel.error());
   const auto status = agent::FolderWatch::start(host.status_folder, changed);  // None: no agent tells of repairs.
   const auto look = [&]() -> std::optional<Seen> {
-    auto found = cli::drift_here(host);
+    auto found = cli::drift_here(host, {}, now());
     if (!found) return Seen{.entries = {}, .gaps = {found.error().message()}};
     return Seen{.entries = *std::move(found), .gaps = {}};
   };
@@ -96,11 +97,10 @@ int watch_host(const Options& options, const Common& common) {
 }
 
 int show_cluster(const Options& options, const Common& common) {
-  const auto since = options.since > 0 ? std::optional(std::chrono::seconds(options.since)) : std::nullopt;
   const auto drift = [&](cli::Cluster& cluster, const cli::ClusterObjects& objects) -> base::Result<cli::Answer> {
     const auto nodes = TRY(options.cluster.meant_nodes(cluster));
-    return cli::drift_in_cluster(objects, {.nodes = nodes, .since = since, .style = common.list_style()}, now(),
-                                 options.cluster.asker(cluster, objects));
+    return cli::drift_in_cluster(objects, {.nodes = nodes, .since = options.within(), .style = common.list_style()},
+                                 now(), options.cluster.asker(cluster, objects));
   };
   return ask_cluster(options.cluster, common, drift);
 }
@@ -110,12 +110,12 @@ int show_cluster(const Options& options, const Common& common) {
 Command drift_command(CLI::App& app, Common& common) {
   const auto options = std::make_shared<Options>();
   auto* word = app.add_subcommand("drift",
-                                  "Where others keep changing what is ours, or have rules beside it, by reports; the "
-                                  "kernels of nodes that --node names are asked besides");
-  auto* since =
-      add_duration(*word, "--since", options->since, "Only what began or ended within so long, for example 1h");
-  auto* standalone = word->add_flag("--standalone", options->standalone,
-                                    "This host's kernel against its standalone agent's folder, and what that repaired");
+                                  "What others changed of ours, or have beside it, and what was done about it, by "
+                                  "reports; the kernels of nodes that --node names are asked besides");
+  auto* since = add_duration(*word, "--since", options->since,
+                             "Only what began, ended or was repaired within so long, for example 1h");
+  word->add_flag("--standalone", options->standalone,
+                 "This host's kernel against its standalone agent's folder, and what that repaired");
   word->add_option("folder", options->folder, "That folder; /etc/iprule where none is given");
   word->add_option("--status-directory", options->status_folder,
                    "Where that agent keeps its status; /run/iprule where none is given");
@@ -126,13 +126,13 @@ Command drift_command(CLI::App& app, Common& common) {
                  "Go on, and print a line for each that begins, changes or ends, by reports")
       ->excludes(since)
       ->excludes("--sort-by");
-  standalone->excludes(since);
   return {.word = word, .run = [options, &common] {
             if (options->watch) {
               return options->standalone ? watch_host(*options, common) : watch_cluster(*options, common);
             }
             if (options->standalone)
-              return print(cli::show_drift_here(options->host(), common.list_style(), now()), common);
+              return print(cli::show_drift_here(options->host(), options->within(), common.list_style(), now()),
+                           common);
             return show_cluster(*options, common);
           }};
 }

@@ -1,6 +1,7 @@
 #include "agent/findings.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <ranges>
 #include <set>
@@ -228,6 +229,8 @@ bool describe(const ClusterSource::Basis& basis, const Pass& pass, const std::op
   out.found.holds_nothing = is_verified && pass.own_rules == 0 && !kernel.nft;
   out.found.dataplane = backend_of(kernel);
   describe(pass.facts, pass.wanted.state, out.found);
+  out.found.drift = pass.reported_drift;
+  std::ranges::move(drift_beside_ours(pass.report.left.clashes), std::back_inserter(out.found.drift));
   out.found.conditions = {synced(out.found, failures), clashing(pass.report.left.clashes), drifting(pass)};
   if (doubt && out.found.sync == api::Sync::in_sync) {
     out.found.sync = api::Sync::failing;

@@ -199,7 +199,7 @@ Looked NodeLoop::pass(std::stop_token stop) {
   Pass out{.wanted = *std::move(wanted), .facts = facts_};
   prepare(out, *seen);
   out.report = TRY(engine_->converge(*std::move(seen), out.wanted.state, stop));
-  conclude(out);
+  conclude(out, begun);
   out.took = std::chrono::steady_clock::now() - begun;
   return out;
 }
@@ -231,7 +231,7 @@ std::vector<state::Rule> NodeLoop::handed_over(const Wanted& wanted, const state
   return out;
 }
 
-void NodeLoop::conclude(Pass& pass) {
+void NodeLoop::conclude(Pass& pass, base::TimePoint begun) {
   const auto now = std::chrono::steady_clock::now();
   retries_.note(pass.report, now);
   pass.refused = retries_.refused();
@@ -244,8 +244,15 @@ void NodeLoop::conclude(Pass& pass) {
   }
   pass.own_rules = count_own(state::state_of(pass.report.after), options_.ownership);
   const std::size_t wanted_now = fingerprint(pass.wanted.state);
-  if (settled_ == wanted_now) pass.repairs = note_repairs(pass.report, now);
+  if (settled_ == wanted_now && pass.report.outcome.count(kernel::Effect::done) > 0) {
+    pass.repairs = pass.report.outcome.count(kernel::Effect::done);
+    Repairs repairs = note_repairs(pass, now);
+    repairs.took = std::chrono::ceil<std::chrono::milliseconds>(now - begun);
+    repairs_.note(repairs);
+  }
   pass.drifting = drift_.is_often(now);
+  pass.drift = repairs_.latest();
+  pass.reported_drift = repairs_.told(now);
   if (!pass.report.settled()) return;
   settled_ = wanted_now;
   const std::size_t size = size_of(pass.wanted.state);
@@ -253,13 +260,19 @@ void NodeLoop::conclude(Pass& pass) {
   if (leaves_much_) settled_size_ = size;
 }
 
-std::size_t NodeLoop::note_repairs(const kernel::Engine::Report& report, base::TimePoint now) {
+Repairs NodeLoop::note_repairs(const Pass& pass, base::TimePoint now) {
+  Repairs out{.rules_wanted = pass.wanted.state.rules.size(),
+              .at = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now())};
+  const kernel::Engine::Report& report = pass.report;
   for (std::size_t i = 0; i < report.outcome.results.size(); ++i) {
-    if (report.outcome.results[i].effect == kernel::Effect::done) {
-      drift_.note_repair(plan::text(report.done.ops.at(i)), now);
-    }
+    if (report.outcome.results[i].effect != kernel::Effect::done) continue;
+    const plan::Op& op = report.done.ops.at(i);
+    const std::string text = plan::text(op);
+    drift_.note_repair(text, now);
+    out.add(op, text);
   }
-  return report.outcome.count(kernel::Effect::done);
+  out.often = drift_.is_often(now);
+  return out;
 }
 
 // The next audit, or earlier where something is due before.

@@ -12,6 +12,7 @@
 #include "agent/audit_pace.h"
 #include "agent/drift.h"
 #include "agent/foreign_watch.h"
+#include "agent/repair_log.h"
 #include "agent/rule_retries.h"
 #include "api/node_state.h"
 #include "base/backoff.h"
@@ -59,11 +60,13 @@ struct Pass {
   std::size_t own_rules = 0;        // Of ours that stand there now.
   std::size_t repairs = 0;    // Changes made although nothing else was wanted than before: somebody had been there.
   std::size_t held_back = 0;  // Rules of `wanted` that were not tried, because the kernel refused them before.
-  std::vector<RefusedRule> refused{};           // Those, and what it refused now.
-  bool drifting = false;                        // The same repairs, again and again.
-  std::vector<state::Rule> foreign{};           // Those of others that the order is about, as read back.
-  std::vector<std::string> missing_baseline{};  // What every host has, and this one not: "IPv4 main".
-  state::NodeFacts facts{};                     // As they were when it was asked what is wanted.
+  std::vector<RefusedRule> refused{};                     // Those, and what it refused now.
+  std::vector<api::NodeState::Drifted> drift{};           // What others changed, the latest first;
+  std::vector<api::NodeState::Drifted> reported_drift{};  // as the API server hears of it: not at every blow.
+  bool drifting = false;                                  // The same repairs, again and again.
+  std::vector<state::Rule> foreign{};                     // Those of others that the order is about, as read back.
+  std::vector<std::string> missing_baseline{};            // What every host has, and this one not: "IPv4 main".
+  state::NodeFacts facts{};                               // As they were when it was asked what is wanted.
   base::Duration took{};
 };
 // What to do about a missing baseline.
@@ -103,8 +106,8 @@ class NodeLoop {
   base::Status look_at_node(std::stop_token stop);
   void prepare(Pass& pass, const state::Observation& seen);
   std::vector<state::Rule> handed_over(const Wanted& wanted, const state::NetState& kernel);
-  void conclude(Pass& pass);
-  std::size_t note_repairs(const kernel::Engine::Report& report, base::TimePoint now);  // How many there were.
+  void conclude(Pass& pass, base::TimePoint begun);
+  Repairs note_repairs(const Pass& pass, base::TimePoint now);
   base::Status read_facts(std::stop_token stop);
   base::Result<state::Observation> observe(std::stop_token stop);
   base::Result<std::optional<Wanted>> ask(const state::Observation& seen, std::stop_token stop);
@@ -127,6 +130,7 @@ class NodeLoop {
   std::optional<base::TimePoint> look_again_;
   RuleRetries retries_;
   Drift drift_;
+  RepairLog repairs_;
   ForeignWatch foreign_;
   std::optional<std::size_t> settled_;  // A fingerprint of what was wanted when all of it was last seen in place.
   std::size_t settled_size_ = 0;        // How much that was when memory was last given back.

@@ -1,6 +1,7 @@
 #include "agent/standalone_status.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -102,6 +103,8 @@ void take(StandaloneStatus& status, const Looked& looked) {
     status.kernel_rules = static_cast<std::int64_t>((*looked)->own_rules);
     status.repairs += static_cast<std::int64_t>((*looked)->repairs);
     status.drifting = (*looked)->drifting;
+    status.drift = (*looked)->drift;
+    std::ranges::move(drift_beside_ours((*looked)->report.left.clashes), std::back_inserter(status.drift));
     status.failed = (*looked)->wanted.failed;
     status.empty_tables = empty_tables(**looked);
     status.strict_devices = strict_devices(**looked);

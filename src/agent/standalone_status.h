@@ -34,13 +34,14 @@ struct StandaloneStatus {
   };
 
   std::string folder;
-  bool once = false;              // It was applied, and no agent was to stay.
-  std::string trouble;            // Why the folder cannot be read; the last good set is in force then.
-  bool settled = false;           // The kernel is as wanted, and that was read back.
-  std::string waiting;            // What it still lacks.
-  std::int64_t kernel_rules = 0;  // Of ours.
-  std::int64_t repairs = 0;       // Of what others had changed, since the agent began.
-  bool drifting = false;          // The same ones, again and again.
+  bool once = false;                           // It was applied, and no agent was to stay.
+  std::string trouble;                         // Why the folder cannot be read; the last good set is in force then.
+  bool settled = false;                        // The kernel is as wanted, and that was read back.
+  std::string waiting;                         // What it still lacks.
+  std::int64_t kernel_rules = 0;               // Of ours.
+  std::int64_t repairs = 0;                    // Of what others had changed, since the agent began.
+  bool drifting = false;                       // The same ones, again and again.
+  std::vector<api::NodeState::Drifted> drift;  // What they were, the latest first, and rules of others beside ours.
   std::vector<Rule> rules;
   std::vector<api::NodeState::Failed> failed;            // Not programmed as they say.
   std::vector<api::NodeState::EmptyTable> empty_tables;  // Looked up by our rules, and without a route.
@@ -57,6 +58,7 @@ struct StandaloneStatus {
     visit.always("kernelRules", self.kernel_rules);
     visit("repairs", self.repairs);
     visit("drifting", self.drifting);
+    visit("drift", self.drift);
     visit("rules", self.rules);
     visit("failed", self.failed);
     visit("emptyTables", self.empty_tables);

@@ -63,6 +63,7 @@ struct NodeState {
   static constexpr std::size_t kMaxFailed = 100;
   static constexpr std::size_t kMaxTables = 100;
   static constexpr std::size_t kMaxDevices = 64;
+  static constexpr std::size_t kMaxDrift = 20;
   using Counts = NodeCounts;
 
   struct Spec {
@@ -122,6 +123,29 @@ struct NodeState {
       visit.required("family", self.family);
     }
     bool operator==(const EmptyTable&) const = default;
+  };
+
+  // Something of ours that others changed, or have another one of beside it.
+  struct Drifted {
+    std::string object;        // "IPv4 rule 1000: from 10.96.23.17 lookup 100"
+    std::string wanted;        // "present"
+    std::string found;         // "missing"
+    std::string likely;        // Who did it, as far as traces tell; often nobody can say.
+    std::int32_t repairs = 0;  // How often the agent put it right; 0: it is another's, and left alone.
+    meta::Time repaired{};     // When it did so last,
+    std::int32_t took_ms = 0;  // and how long that took.
+
+    template <typename Self, typename Visitor>
+    static void fields(Self& self, Visitor& visit) {
+      visit.required("object", self.object);
+      visit("wanted", self.wanted);
+      visit("found", self.found);
+      visit("likely", self.likely);
+      visit("repairs", self.repairs);
+      visit("repaired", self.repaired);
+      visit("tookMilliseconds", self.took_ms);
+    }
+    bool operator==(const Drifted&) const = default;
   };
 
   struct ReversePathFilter {
@@ -203,6 +227,7 @@ struct NodeState {
     std::vector<Settled> settled;
     std::optional<Counts> counts;
     std::vector<EmptyTable> empty_tables;
+    std::vector<Drifted> drift;
     Facts facts;
     std::vector<meta::Condition> conditions;
 
@@ -218,6 +243,7 @@ struct NodeState {
       visit("settled", self.settled);
       visit("counts", self.counts);
       visit("emptyTables", self.empty_tables);
+      visit("drift", self.drift);
       visit("facts", self.facts);
       visit("conditions", self.conditions);
     }

@@ -1,6 +1,7 @@
 #include "cli/drift.h"
 
 #include <iterator>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -43,16 +44,20 @@ base::Result<Answer> drift_in_cluster(const ClusterObjects& objects, const Drift
   std::vector<std::string> gaps;
   std::size_t asked = 0;
   for (const std::string& node : names) {
+    std::vector<DriftEntry> reported;
     if (const api::NodeState* report = report_of(objects, node)) {
-      append(entries, reported_drift(*report, options.since, now));
+      reported = reported_drift(*report, options.since, now);
     }
-    if (!ask) continue;
-    if (auto found = ask_kernel(objects, node, ask)) {
-      append(entries, *std::move(found));
+    auto found = ask ? std::optional(ask_kernel(objects, node, ask)) : std::nullopt;
+    if (found && *found) {
       ++asked;
-    } else {
-      gaps.push_back(fmt::format("the kernel of {}: {}", node, found.error().message()));
+      // What stands there now tells the kernel itself.
+      std::erase_if(reported, [](const DriftEntry& one) { return one.type == "Foreign" || one.type == "Clashing"; });
+      append(reported, **std::move(found));
+    } else if (found) {
+      gaps.push_back(fmt::format("the kernel of {}: {}", node, found->error().message()));
     }
+    append(entries, std::move(reported));
   }
   Listing listing = drift_listing(entries, now);
   if (!options.style.sort_by.empty()) TRY(listing.sort(options.style.sort_by));
@@ -71,16 +76,18 @@ base::Result<Answer> drift_in_cluster(const ClusterObjects& objects, const Drift
   return answer;
 }
 
-base::Result<std::vector<DriftEntry>> drift_here(const StandaloneHost& host) {
+base::Result<std::vector<DriftEntry>> drift_here(const StandaloneHost& host, const Since& since, meta::Time now) {
   const Answer diff = TRY(diff_folder(host.folder, host.name));
   std::vector<DriftEntry> out = TRY(kernel_drift(host.name, diff));
   // Without a status nothing is known of repairs; what the kernel shows stands for itself.
-  if (const auto status = agent::read_status(host.status_folder)) append(out, standalone_drift(host.name, *status));
+  if (const auto status = agent::read_status(host.status_folder))
+    append(out, standalone_drift(host.name, *status, since, now));
   return out;
 }
 
-base::Result<Answer> show_drift_here(const StandaloneHost& host, const ListStyle& style, meta::Time now) {
-  const auto entries = TRY(drift_here(host));
+base::Result<Answer> show_drift_here(const StandaloneHost& host, const Since& since, const ListStyle& style,
+                                     meta::Time now) {
+  const auto entries = TRY(drift_here(host, since, now));
   Listing listing = drift_listing(entries, now);
   if (!style.sort_by.empty()) TRY(listing.sort(style.sort_by));
   Answer answer;

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <chrono>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +15,8 @@
 namespace cli {
 
 struct DriftOptions {
-  std::vector<std::string> nodes{};             // Empty: all.
-  std::optional<std::chrono::seconds> since{};  // Only what began or ended within so long.
+  std::vector<std::string> nodes{};  // Empty: all.
+  Since since{};                     // Only what began, ended or was repaired within so long.
   ListStyle style{};
 };
 
@@ -34,8 +32,9 @@ struct StandaloneHost {
   std::filesystem::path status_folder;  // Where the agent says what it has put right; it may say nothing.
 };
 // What its kernel lacks or has too much of the folder, and what the agent has put right.
-base::Result<std::vector<DriftEntry>> drift_here(const StandaloneHost& host);
-base::Result<Answer> show_drift_here(const StandaloneHost& host, const ListStyle& style, meta::Time now);
+base::Result<std::vector<DriftEntry>> drift_here(const StandaloneHost& host, const Since& since, meta::Time now);
+base::Result<Answer> show_drift_here(const StandaloneHost& host, const Since& since, const ListStyle& style,
+                                     meta::Time now);
 
 // The gaps, the names and the document of an answer that lists drift.
 void put_drift(Answer& answer, const Listing& listing, const std::vector<std::string>& gaps);

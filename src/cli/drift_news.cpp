@@ -19,9 +19,7 @@ std::vector<DriftEntry> DriftNews::take(const std::vector<DriftEntry>& now, cons
     if (!gaps.empty()) {
       next.push_back(before);
     } else if (before.goes_on) {
-      before.goes_on = false;
-      before.since.reset();  // It began then; when it ended is now.
-      news.push_back(before);
+      news.push_back(ended(std::move(before)));
     }
   }
   last_ = std::move(next);

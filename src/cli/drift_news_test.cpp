@@ -12,17 +12,26 @@ using testing::IsEmpty;
 constexpr meta::Time kNow{std::chrono::sys_days(std::chrono::year(2026) / 1 / 1)};
 
 DriftEntry drifting(std::string message = "5 repairs") {
-  return {.node = "worker-1", .type = "Drifting", .reason = "Repeated", .message = std::move(message), .since = kNow};
+  return {.node = "worker-1",
+          .type = "Drifting",
+          .reason = "Repeated",
+          .message = {},
+          .since = kNow,
+          .object = "our rules",
+          .wanted = "alone",
+          .found = "changed",
+          .action = std::move(message)};
 }
 
 DriftEntry missing(std::string rule) {
-  return {.node = "worker-1", .type = "Kernel", .reason = "Missing", .message = std::move(rule)};
+  return {.node = "worker-1", .type = "Kernel", .reason = "Missing", .message = {}, .object = std::move(rule)};
 }
 
-DriftEntry over(DriftEntry entry) {
-  entry.goes_on = false;
-  entry.since.reset();
-  return entry;
+DriftEntry over(const DriftEntry& entry) {
+  const DriftEntry out = ended(entry);
+  EXPECT_FALSE(out.goes_on);
+  EXPECT_FALSE(out.since);
+  return out;
 }
 
 TEST(DriftNews, tells_what_begins_changes_and_ends_each_once) {
@@ -52,9 +61,10 @@ TEST(DriftNews, what_cannot_be_seen_has_not_ended) {
 TEST(DriftNews, a_page_has_titles_once_and_its_document_only_what_is_new) {
   const auto first = show_drift_news({drifting()}, {}, {}, kNow);
   EXPECT_EQ(first.page.render({}),
-            "NODE      SINCE  NOW      WHAT      DETAIL\nworker-1  0s     goes on  Repeated  5 repairs\n");
+            "NODE      OBJECT     WANTED  FOUND    LIKELY  ACTION\n"
+            "worker-1  our rules  alone   changed  -       5 repairs\n");
   const auto later = show_drift_news({over(drifting())}, {}, {.headers = false}, kNow);
-  EXPECT_EQ(later.page.render({}), "worker-1  -  over  Repeated  5 repairs\n");
+  EXPECT_EQ(later.page.render({}), "worker-1  our rules  alone  changed  -  over\n");
   EXPECT_THAT(later.json, testing::HasSubstr(R"("drift":[{"node":"worker-1","type":"Drifting","goesOn":false)"));
 }
 

@@ -119,7 +119,10 @@ TEST(LiveDiff, what_is_not_known_whole_is_not_compared) {
 TEST(LiveDrift, what_the_kernel_lacks_now_is_drift) {
   const auto drift = drift_in_cluster(two_nodes(), {.nodes = {"worker-1"}}, kNow, ask);
   ASSERT_TRUE(drift) << drift.error().message();
-  EXPECT_THAT(drift->page.render({}), HasSubstr("worker-1  -      kernel  Missing  IPv4 rule 1000: "));
+  EXPECT_THAT(
+      drift->page.render({}),
+      HasSubstr(
+          "worker-1  IPv4 rule 1000: from all lookup 100 proto 183  present  missing  -       not repaired yet\n"));
   EXPECT_THAT(drift->page.render({}), HasSubstr("Kernels asked: 1.\n"));
   EXPECT_EQ(drift->code, ExitCode::attention);
   EXPECT_THAT(drift->names, ElementsAre("node/worker-1"));

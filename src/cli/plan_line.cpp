@@ -19,8 +19,13 @@ std::optional<state::Rule> rule_of(const plan::Op& op) {
 
 // An operation's text begins with what is done; of a change to the nft table each line does.
 void add_lines(const plan::Op& op, std::vector<PlanLine>& out) {
-  constexpr std::array<std::pair<std::string_view, char>, 6> kSigns = {
-      {{"add ", '+'}, {"create ", '+'}, {"put ", '+'}, {"remove ", '-'}, {"delete ", '-'}, {"set ", '~'}}};
+  constexpr std::array<std::pair<std::string_view, char>, 7> kSigns = {{{"add ", '+'},
+                                                                        {"create ", '+'},
+                                                                        {"put ", '+'},
+                                                                        {"remove ", '-'},
+                                                                        {"delete ", '-'},
+                                                                        {"set ", '~'},
+                                                                        {"replace ", '~'}}};
   const std::string whole = plan::text(op);
   std::string_view rest = whole;
   while (!rest.empty()) {

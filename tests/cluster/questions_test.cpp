@@ -479,7 +479,7 @@ TEST_F(Questions, whoever_waits_is_told_and_does_not_ask_again_and_again) {
 TEST_F(Questions, drift_names_the_nodes_and_obeys_nothing_they_say) {
   const auto done = ask({"drift"});
   EXPECT_EQ(done.exit.code, 1) << done.errors;
-  EXPECT_THAT(done.output, HasSubstr("goes on  Repeating  5 repairs in a minute \\x1b[2J\n"));
+  EXPECT_THAT(done.output, HasSubstr("  changed again and again  -       5 repairs in a minute \\x1b[2J  IPR0314\n"));
   EXPECT_THAT(done.output, HasSubstr("1 of 2 nodes report that others change what is ours, or stand beside it.\n"));
   EXPECT_EQ(ask({"drift", "-l", "site=eu"}).exit.code, 0);
   EXPECT_EQ(ask({"drift", "-o", "name"}).output, "node/worker-2\n");
@@ -503,11 +503,11 @@ TEST_F(Questions, drift_that_is_watched_has_a_line_when_it_begins_and_one_when_i
   const auto seen = [&](std::string_view words) {
     return testbed::eventually(std::string(words), 60s, [&] { return watch->output().contains(words); });
   };
-  ASSERT_TRUE(seen("goes on  Repeating  5 repairs in a minute \\x1b[2J\n")) << watch->errors();
+  ASSERT_TRUE(seen("  changed again and again  -       5 repairs in a minute \\x1b[2J  IPR0314\n")) << watch->errors();
   report("True", "ForeignRule");
-  EXPECT_TRUE(seen("goes on  ForeignRule  rule 1000\n")) << watch->output();
+  EXPECT_TRUE(seen("  another's beside one  -  rule 1000  IPR0105\n")) << watch->output();
   report("False", "NoClash");
-  EXPECT_TRUE(seen("worker-1  -  over  ForeignRule  rule 1000\n")) << watch->output();
+  EXPECT_TRUE(seen("  another's beside one  -  over\n")) << watch->output();
   const std::string all = watch->output();
   EXPECT_EQ(std::ranges::count(all, '\n'), 4) << "titles, and a line for each:\n" << all;
   EXPECT_EQ(ask({"drift", "-w", "--node", "worker-l"}).errors,

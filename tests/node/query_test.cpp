@@ -113,8 +113,10 @@ TEST_F(RealNodeQuery, a_nodes_kernel_is_compared_with_what_is_published) {
   change("add");
   const auto drift = iprulectl({"drift", "--node", node.name()});
   EXPECT_EQ(drift.exit.code, 1) << drift.errors;
-  EXPECT_THAT(drift.output, HasSubstr("  Clashing  "));
-  EXPECT_THAT(iprulectl({"diff", "--node", node.name()}).output, HasSubstr("IPR0105"));
+  EXPECT_THAT(drift.output, HasSubstr("  foreign, left alone  IPR0105\n"));
+  const auto diff = iprulectl({"diff", "--node", node.name(), "--class", "rule", "--foreign"});
+  EXPECT_THAT(diff.output,
+              HasSubstr("  foreign, left alone: IPv4 rule 1000: from " + address + " lookup 200  IPR0105\n"));
   change("del");
 }
 

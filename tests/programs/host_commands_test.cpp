@@ -211,12 +211,15 @@ TEST_F(HostCommands, drift_shows_what_others_changed_and_whether_it_is_over) {
     return testbed::eventually(std::string(words), 20s, [&] { return watch.output().contains(words); });
   };
   ASSERT_TRUE(run({"ip", "rule", "del", "priority", "1000"}).exit.ok());
-  EXPECT_TRUE(seen("kernel  Missing  IPv4 rule 1000: from 10.96.23.17 lookup 100 proto 183\n")) << watch.errors();
+  EXPECT_TRUE(
+      seen("  IPv4 rule 1000: from 10.96.23.17 lookup 100 proto 183  present  missing  -       not repaired yet\n"))
+      << watch.errors();
   const auto missing = ask({"drift", "--standalone", folder()});
   EXPECT_EQ(missing.exit.code, 1) << missing.errors;
-  EXPECT_THAT(missing.output, HasSubstr("kernel  Missing  IPv4 rule 1000: "));
+  EXPECT_THAT(missing.output, HasSubstr("  missing  -       not repaired yet\n"));
   ASSERT_TRUE(agent({"--once"}).exit.ok());
-  EXPECT_TRUE(seen("  -  over  Missing  IPv4 rule 1000: from 10.96.23.17 lookup 100 proto 183\n")) << watch.output();
+  EXPECT_TRUE(seen("  IPv4 rule 1000: from 10.96.23.17 lookup 100 proto 183  present  missing  -  over\n"))
+      << watch.output();
   EXPECT_EQ(ask({"drift", "--standalone", "-w", folder() + "/none"}).exit.code, 2);
 }
 
@@ -231,9 +234,20 @@ TEST_F(HostCommands, drift_tells_what_a_standalone_agent_put_right) {
   }));
   ASSERT_TRUE(run({"ip", "rule", "del", "priority", "1000"}).exit.ok());
   EXPECT_TRUE(testbed::eventually("the repair is told", 20s, [&] {
-    return drift().output.contains("over  Repaired  1 repair since its agent began\n");
+    return drift().output.contains(
+        "  IPv4 rule 1000: from 10.96.23.17 lookup 100  present  missing  -       repaired in ");
   })) << drift().output;
   EXPECT_EQ(drift().exit.code, 0) << "what was repaired is no more";
+  ASSERT_TRUE(run({"ip", "rule", "del", "priority", "1000"}).exit.ok());
+  EXPECT_TRUE(testbed::eventually("the second is told", 20s, [&] { return drift().output.contains(", 2nd time\n"); }))
+      << drift().output;
+  const auto within = [&](const std::string& time) {
+    return ask({"drift", "--standalone", "--status-directory", status_.path().native(), folder(), "--since", time, "-o",
+                "json"})
+        .output;
+  };
+  EXPECT_THAT(within("1h"), HasSubstr(R"("found":"missing","action":"repaired in )"));
+  EXPECT_THAT(within("1h"), HasSubstr(R"("repairs":2)"));
 }
 
 TEST_F(HostCommands, doctor_says_what_the_host_shows) {

@@ -13,6 +13,8 @@ using api::NodeState;
 // maxLength of these fields in the schema.
 constexpr std::size_t kLongestReason = 64;
 constexpr std::size_t kLongestMessage = 1024;
+constexpr std::size_t kLongestObject = 512;
+constexpr std::size_t kLongestWord = 128;
 
 void cut(std::string& text, std::size_t longest) {
   if (text.size() <= longest) return;
@@ -50,6 +52,10 @@ NodeState::Settled next_report(const NodeState::Settled& last, const Progress& p
 
 NodeState::Status next_status(const NodeState::Status& last, NodeState::Status found, const Progress& progress,
                               meta::Time now) {
+  for (NodeState::Drifted& one : found.drift) {
+    cut(one.object, kLongestObject);
+    for (std::string* text : {&one.wanted, &one.found, &one.likely}) cut(*text, kLongestWord);
+  }
   std::vector<meta::Condition> conditions = last.conditions;
   std::erase_if(conditions, [&](const auto& old) { return meta::find(found.conditions, old.type) == nullptr; });
   for (meta::Condition& wanted : found.conditions) meta::set(conditions, std::move(wanted), now);
