@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <map>
+#include <unistd.h>
 
 #include "base/log.h"
+#include "cli/asked_nodes.h"
 
 namespace iprulectl {
 namespace {
@@ -26,6 +28,11 @@ base::Result<std::vector<std::string>> ClusterFlags::meant_nodes(cli::Cluster& t
   for (const kube::Key& key : found) out.push_back(key.name);
   if (out.empty()) return base::fail(base::Fault::invalid, "-l, --field-selector: no node is selected");
   return out;
+}
+
+cli::AskNode ClusterFlags::asker(cli::Cluster& there, const cli::ClusterObjects& objects) const {
+  if (nodes.empty()) return {};
+  return cli::with_progress(there.asker(objects), STDERR_FILENO, nodes.size());
 }
 
 CLI::Option* add_duration(CLI::App& word, const std::string& flag, int& seconds, const std::string& description) {

@@ -24,9 +24,7 @@ struct ClusterFlags {
   // The nodes that are meant; none: all. An error where a selector finds none.
   base::Result<std::vector<std::string>> meant_nodes(cli::Cluster& there) const;
   // Asks the kernels of the nodes that are named; nobody where none is: a whole cluster is not asked one by one.
-  cli::AskNode asker(cli::Cluster& there, const cli::ClusterObjects& objects) const {
-    return nodes.empty() ? cli::AskNode() : there.asker(objects);
-  }
+  cli::AskNode asker(cli::Cluster& there, const cli::ClusterObjects& objects) const;
   bool has_selector() const { return !label_selector.empty() || !field_selector.empty(); }
   kube::Selection selection() const { return {.label_selector = label_selector, .field_selector = field_selector}; }
 };

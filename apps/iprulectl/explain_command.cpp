@@ -3,9 +3,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
+#include "cli/asked_nodes.h"
 #include "cli/assignment.h"
 #include "cli/explain.h"
 #include "cli/explain_object.h"
@@ -51,7 +53,7 @@ base::Result<cli::ClusterObjects> as_if_applied(const Options& options, const cl
 
 // Asks nodes; about what would be, where the objects are supposed.
 cli::AskNode asker(cli::Cluster& cluster, const cli::ClusterObjects& objects) {
-  cli::AskNode ask = cluster.asker(objects);
+  cli::AskNode ask = cli::with_progress(cluster.asker(objects), STDERR_FILENO, 0);
   if (!objects.supposed) return ask;
   return [ask, &objects](const std::string& node, cli::Question question) -> base::Result<cli::Answer> {
     question.wanted = TRY(cli::supposed_assignment(objects, node));

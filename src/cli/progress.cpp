@@ -18,11 +18,6 @@ constexpr std::chrono::milliseconds kMoment{500};
 constexpr std::size_t kBar = 20;
 constexpr std::size_t kUsualWidth = 80;
 
-bool can_redraw(int descriptor) {
-  const char* term = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): nobody changes it.
-  return ::isatty(descriptor) == 1 && term != nullptr && std::string_view(term) != "dumb" && *term != '\0';
-}
-
 std::size_t width_of(int descriptor) {
   winsize size{};
   return ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualWidth;
@@ -34,7 +29,12 @@ void put(int descriptor, std::string_view text) {
 
 }  // namespace
 
-Progress::Progress(int descriptor) : descriptor_(descriptor), is_terminal_(can_redraw(descriptor)) {}
+bool Progress::is_possible(int descriptor) {
+  const char* term = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): nobody changes it.
+  return ::isatty(descriptor) == 1 && term != nullptr && std::string_view(term) != "dumb" && *term != '\0';
+}
+
+Progress::Progress(int descriptor) : descriptor_(descriptor), is_terminal_(is_possible(descriptor)) {}
 
 void Progress::step(std::string_view what, std::size_t done, std::size_t total) {
   if (!is_terminal_ || steady_clock::now() - begun_ < kMoment) return;
@@ -50,8 +50,9 @@ void Progress::clear() {
 
 std::string progress_line(std::string_view what, std::size_t done, std::size_t total, std::size_t columns) {
   const std::size_t filled = total == 0 ? 0 : std::min(kBar, done * kBar / total);
-  const std::string line = fmt::format("[{}{}] {} {}/{}", std::string(filled, '#'), std::string(kBar - filled, '-'),
-                                       printable(what), done, total);
+  const std::string line = total == 0 ? fmt::format("{} {}", printable(what), done)
+                                      : fmt::format("[{}{}] {} {}/{}", std::string(filled, '#'),
+                                                    std::string(kBar - filled, '-'), printable(what), done, total);
   return line.size() <= columns ? line : line.substr(0, columns);  // Our own words: one byte is one column.
 }
 

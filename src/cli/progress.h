@@ -12,11 +12,13 @@ namespace cli {
 class Progress {
  public:
   explicit Progress(int descriptor);
+  static bool is_possible(int descriptor);  // There is a terminal that can redraw.
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void step(std::string_view what, std::size_t done, std::size_t total);  // "[####------] nodes 412/1000"
+  // "[####------] nodes 412/1000"; where nobody knows of how many, `total` is 0: "nodes 412".
+  void step(std::string_view what, std::size_t done, std::size_t total);
   void clear();
 
  private:
