@@ -121,9 +121,10 @@ Command analyze_command(CLI::App& app, Common& common) {
              "Exit with 1 from this severity on; warning where none is given");
   word->add_option("--ignore", options->ignored, "Codes not to tell about")->delimiter(',')->type_name("CODES");
   add_cluster_flags(*word, options->cluster);
-  add_output_flag(*word, common);
+  add_list_flags(*word, common);
   return {.word = word, .run = [options, &common] {
             options->analyze.ignored = {options->ignored.begin(), options->ignored.end()};
+            options->analyze.style = common.list_style();
             if (options->manifests.empty() && !options->use_cluster) {
               return complain({base::Fault::invalid, "analyze: name manifests with -f, or --use-cluster"});
             }

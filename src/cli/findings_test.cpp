@@ -143,7 +143,7 @@ TEST(Findings, what_nodes_show_is_told_of_the_iprules_that_need_it) {
                   "(recommended), Endpoints, LocalEndpoints: worker-1, worker-2, worker-3 (3 alike)"));
   EXPECT_THAT(told(rule, "IPR0105", nodes),
               ElementsAre("Node/worker-2: 1000: from 10.96.23.17 lookup 7 stands beside ours"));
-  const auto answer = analyze({.wanted = rule}, {});
+  const auto answer = analyze({.wanted = rule}, {}).value();
   EXPECT_EQ(answer.code, ExitCode::fine) << "without nodes nothing is known of them";
 }
 
@@ -183,13 +183,27 @@ TEST(Analyze, uses_what_nodes_of_the_cluster_report) {
   api::NodeState& report = objects.reports.emplace_back();
   report.meta.name = "worker-1";
   report.status.empty_tables = {{.table = 100, .family = api::IPFamily::v4}};
-  const Answer answer = analyze(objects, {});
+  const Answer answer = analyze(objects, {}).value();
   EXPECT_EQ(answer.page.render({}),
             "warning  IPR0311  Node/worker-1  table 100 has no IPv4 route: lookups fall through to main; used by "
             "IPRule/a\n"
             "0 errors, 1 warning, 0 info in 1 object.  Meaning and cure: iprulectl explain IPR0311\n");
   EXPECT_EQ(answer.code, ExitCode::attention);
   EXPECT_NE(answer.json.find(R"("nodes":["worker-1"])"), std::string::npos) << answer.json;
+
+  AnalyzeOptions rows;
+  rows.style = {.wide = true, .headers = false, .sort_by = "{.code}"};
+  const Answer list = analyze(objects, rows).value();
+  EXPECT_EQ(list.page.render({}),
+            "warning  IPR0311  Node/worker-1  table 100 has no IPv4 route: lookups fall through to main; used by "
+            "IPRule/a  worker-1\n")
+      << "nothing but rows";
+  EXPECT_EQ(list.names, std::vector<std::string>{"node/worker-1"});
+  rows.style.sort_by = "{.cod}";
+  EXPECT_EQ(analyze(objects, rows).error().message(),
+            "--sort-by: no row has a field \"{.cod}\"; did you mean \"code\"?");
+  objects.gaps = {"services: 403 Forbidden"};
+  EXPECT_NE(analyze(objects, {})->json.find(R"("notAsked":["services: 403 Forbidden"])"), std::string::npos);
 }
 
 }  // namespace
