@@ -1,5 +1,4 @@
 // The page for somebody who has a cluster and has never seen this, typed as it stands.
-#include <cstdlib>
 #include <string>
 
 #include <fmt/format.h>
@@ -7,17 +6,15 @@
 
 #include "base/file.h"
 #include "real_node.h"
+#include "testbed/page.h"
 #include "testbed/process.h"
 #include "testbed/temp_folder.h"
-#include "tests/programs/document.h"
 
 namespace node_test {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-const std::filesystem::path kPage = kSource / "docs/how-to/first-minutes.md";
 
 class RealNodeFirstMinutes : public RealNode {
  protected:
@@ -62,29 +59,19 @@ class RealNodeFirstMinutes : public RealNode {
 };
 
 TEST_F(RealNodeFirstMinutes, the_page_leads_from_nothing_to_the_right_uplink_and_back) {
-  const auto text = base::read_file(kPage);
-  ASSERT_TRUE(text) << text.error().message();
-  Document page = Document::parse(*text);
-  bool same = true;
-  for (Document::Piece& piece : page.pieces()) {
-    if (piece.kind == Document::Piece::Kind::file) {
-      ASSERT_TRUE(base::write_file(folder_ / piece.head, piece.body));
-    }
-    if (piece.kind != Document::Piece::Kind::command) continue;
-    if (piece.head.starts_with("kubectl delete iprule")) {
-      EXPECT_TRUE(becomes_answered(0, net::Family::v4));
-    }
-    const std::string printed = type(piece.head);
-    if (tells_truly(piece.body, printed)) continue;
-    same = false;
-    ADD_FAILURE() << "`" << piece.head << "` printed\n" << printed << "but the page shows\n" << piece.body;
-    piece.body = printed;
-  }
+  const std::size_t commands =
+      testbed::try_out(kSource / "docs/how-to/first-minutes.md",
+                       {.write = [&](const std::string& name,
+                                     const std::string& text) { ASSERT_TRUE(base::write_file(folder_ / name, text)); },
+                        .type =
+                            [&](const std::string& command) {
+                              if (command.starts_with("kubectl delete iprule")) {
+                                EXPECT_TRUE(becomes_answered(0, net::Family::v4));
+                              }
+                              return type(command);
+                            }});
+  EXPECT_GT(commands, 0U);
   for (const auto& node : nodes()) EXPECT_THAT(rules(*node), Not(HasSubstr("proto 183")));
-  const char* update = std::getenv("IPRULE_UPDATE_PAGES");
-  if (!same && update != nullptr && std::string_view(update) == "1") {
-    ASSERT_TRUE(base::write_file(kPage, page.text()));
-  }
 }
 
 }  // namespace

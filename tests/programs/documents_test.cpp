@@ -1,7 +1,6 @@
 // The pages that a newcomer follows, tried out: every command of a `console` block is run, in order, on a node of the
 // example world, and must print what the page shows. IPRULE_UPDATE_PAGES=1 writes what was printed into the pages.
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -12,16 +11,17 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
-#include "document.h"
 #include "lab/scene.h"
 #include "lab/service_proxy.h"
 #include "lab/world.h"
+#include "testbed/page.h"
 #include "testbed/process.h"
 #include "testbed/temp_folder.h"
 
 namespace {
 
 using namespace std::chrono_literals;
+using testbed::tells_truly;
 
 const std::filesystem::path kSource = IPRULE_SOURCE_DIR;
 
@@ -85,34 +85,15 @@ INSTANTIATE_TEST_SUITE_P(Pages, Page,
                          });
 
 TEST_P(Page, shows_what_its_commands_print) {
-  const auto text = base::read_file(kSource / GetParam());
-  ASSERT_TRUE(text) << text.error().message();
-  Document page = Document::parse(*text);
-  ASSERT_EQ(page.text(), *text) << "the page is read as it is";
   Reader reader;
   // A host on its own has none.
   const auto settled = reader.settle(std::string_view(GetParam()) != "docs/how-to/standalone.md");
   ASSERT_TRUE(settled) << settled.error().message();
-
-  std::size_t commands = 0;
-  bool same = true;
-  for (Document::Piece& piece : page.pieces()) {
-    if (piece.kind == Document::Piece::Kind::file) reader.write(piece.head, piece.body);
-    if (piece.kind != Document::Piece::Kind::command) continue;
-    ++commands;
-    const std::string printed = reader.type(without_make(piece.head));
-    if (tells_truly(piece.body, printed)) continue;
-    same = false;
-    ADD_FAILURE() << GetParam() << ": `" << piece.head << "` printed\n"
-                  << printed << "but the page shows\n"
-                  << piece.body;
-    piece.body = printed;
-  }
+  const std::size_t commands =
+      testbed::try_out(kSource / GetParam(),
+                       {.write = [&](const std::string& name, const std::string& text) { reader.write(name, text); },
+                        .type = [&](const std::string& command) { return reader.type(without_make(command)); }});
   EXPECT_GT(commands, 0U);
-  const char* update = std::getenv("IPRULE_UPDATE_PAGES");
-  if (!same && update != nullptr && std::string_view(update) == "1") {
-    ASSERT_TRUE(base::write_file(kSource / GetParam(), page.text()));
-  }
 }
 
 TEST(Pages, what_is_left_out_may_be_anything_and_the_rest_must_be_right) {

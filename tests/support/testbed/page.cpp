@@ -1,9 +1,15 @@
-#include "document.h"
+#include "testbed/page.h"
 
 #include <array>
+#include <cstdlib>
 #include <regex>
 #include <utility>
 
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+
+namespace testbed {
 namespace {
 
 std::string_view take_line(std::string_view& rest) {
@@ -45,6 +51,35 @@ std::string Document::text() const {
   return out;
 }
 
+std::size_t try_out(const std::filesystem::path& page, const PageReader& reader) {
+  const auto text = base::read_file(page);
+  if (!text) {
+    ADD_FAILURE() << text.error().message();
+    return 0;
+  }
+  Document document = Document::parse(*text);
+  EXPECT_EQ(document.text(), *text) << "the page is read as it is";
+  std::size_t commands = 0;
+  bool same = true;
+  for (Document::Piece& piece : document.pieces()) {
+    if (piece.kind == Document::Piece::Kind::file) reader.write(piece.head, piece.body);
+    if (piece.kind != Document::Piece::Kind::command) continue;
+    ++commands;
+    const std::string printed = reader.type(piece.head);
+    if (tells_truly(piece.body, printed)) continue;
+    same = false;
+    ADD_FAILURE() << page.native() << ": `" << piece.head << "` printed\n"
+                  << printed << "but the page shows\n"
+                  << piece.body;
+    piece.body = printed;
+  }
+  const char* update = std::getenv("IPRULE_UPDATE_PAGES");
+  if (!same && update != nullptr && std::string_view(update) == "1") {
+    EXPECT_TRUE(base::write_file(page, document.text()));
+  }
+  return commands;
+}
+
 bool tells_truly(const std::string& shown, const std::string& printed) {
   constexpr std::string_view kGap = "...\n";
   const std::string whole = masked(printed);
@@ -75,3 +110,5 @@ std::string masked(std::string text) {
   for (const auto& [pattern, stand_in] : kVolatile) text = std::regex_replace(text, pattern, stand_in);
   return text;
 }
+
+}  // namespace testbed
