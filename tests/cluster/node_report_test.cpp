@@ -113,6 +113,9 @@ TEST_F(NodeReport, D30_somebody_who_flushes_again_and_again_is_reported_with_the
   EXPECT_TRUE(becomes_reported(".conditions[?(@.type==\"Drifting\")].status", "True"));
   EXPECT_THAT(reported(".conditions[?(@.type==\"Drifting\")].message"),
               HasSubstr("ManageForeignRoutingPolicyRules=no"));
+  EXPECT_THAT(reported(".drift[0].object"), HasSubstr("from 10.96.1.50 lookup 100"));
+  EXPECT_EQ(reported(".drift[0].found"), "missing");
+  EXPECT_NE(reported(".drift[0].repaired"), "");
 }
 
 TEST_F(NodeReport, D34_without_its_node_object_an_agent_keeps_rules_and_acknowledges_nothing) {

@@ -60,12 +60,49 @@ TEST(Iprulectl, without_a_cluster_it_knows_its_own_version_only) {
   EXPECT_THAT(done.errors, HasSubstr("/nonexistent/config"));
 }
 
+// Those that people know from kubectl where they mean something, and each command's own.
+TEST(Iprulectl, every_command_has_its_flags) {
+  const std::vector<std::string> cluster = {"--kubeconfig", "--context", "--cluster",         "--user", "--as",
+                                            "--as-group",   "--via",     "--request-timeout", "-v,--v"};
+  const std::vector<std::string> list = {"-o,--output", "wide|name", "--no-headers", "--sort-by"};
+  const std::vector<std::string> nodes = {"--node", "-l,--selector", "--field-selector"};
+  struct Expected {
+    std::string command;
+    std::vector<std::vector<std::string>> shared;
+    std::vector<std::string> own;
+  };
+  const std::vector<Expected> all = {
+      {"status", {cluster, list, nodes}, {"--wait", "-w,--watch", "--nodes", "--standalone"}},
+      {"plan", {cluster, nodes}, {"-f,--filename", "--offline", "--state", "--full", "--standalone", "-o,--output"}},
+      {"diff", {cluster, nodes}, {"--class", "rule|nft", "--foreign", "--standalone", "-o,--output"}},
+      {"explain",
+       {cluster, list, nodes},
+       {"-n,--namespace", "-A,--all-namespaces", "-f,--filename", "--client", "--from", "--to", "--proto", "--dport",
+        "--iif", "--mark", "--live", "--offline", "--state"}},
+      {"doctor", {cluster, nodes}, {"--local", "--preflight", "--offline", "--state", "-o,--output"}},
+      {"drift", {cluster, list, nodes}, {"--since", "-w,--watch", "--standalone"}},
+      {"analyze", {cluster, list}, {"-f,--filename", "--use-cluster", "--fail-on", "--ignore"}},
+      {"import", {}, {"--rules", "--to", "--name"}},
+      {"lab", {}, {"--scenario", "--keep", "--shell", "--pcap", "--list"}},
+      {"version", {cluster}, {"--client", "-o,--output"}},
+      {"completion", {}, {"-h,--help"}},
+  };
+  for (const Expected& expected : all) {
+    const std::string help = run({IPRULECTL, expected.command, "--help"}).output;
+    std::vector<std::string> flags = expected.own;
+    for (const auto& more : expected.shared) flags.insert(flags.end(), more.begin(), more.end());
+    for (const std::string& flag : flags) EXPECT_THAT(help, HasSubstr(flag)) << expected.command;
+  }
+}
+
 TEST(Iprulectl, what_only_a_list_has_is_refused_elsewhere) {
   EXPECT_EQ(run({IPRULECTL, "status", "-o", "name"}).exit.code, 2);
   EXPECT_EQ(run({IPRULECTL, "explain", "IPR0301", "-A"}).exit.code, 2);
   const auto packet = run({IPRULECTL, "explain", "--to", "198.18.7.9", "--sort-by", ".name"});
   EXPECT_EQ(packet.exit.code, 2);
   EXPECT_THAT(packet.errors, HasSubstr("are for lists: svc, ns/NAME"));
+  EXPECT_THAT(run({IPRULECTL, "plan", "-f", "x.yaml", "-o", "name"}).errors,
+              HasSubstr("\"name\" is none of text, json, yaml"));
   EXPECT_THAT(run({IPRULECTL, "drift", "--no-header"}).errors, HasSubstr("did you mean \"--no-headers\"?"));
 }
 
