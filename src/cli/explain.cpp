@@ -220,7 +220,7 @@ void note_refusal(Explanation& explanation) {
 }
 
 // Ours as is desired, everything else as it is.
-state::NetState laid_over(state::NetState out, const state::NetState& desired, std::uint8_t protocol) {
+state::NetState placed_over(state::NetState out, const state::NetState& desired, std::uint8_t protocol) {
   std::erase_if(out.rules, [&](const state::Rule& rule) { return rule.protocol == protocol; });
   out.rules.insert(out.rules.end(), desired.rules.begin(), desired.rules.end());
   // As the kernel would have them: a new rule stands behind older ones of its priority.
@@ -239,7 +239,7 @@ base::Result<state::NetState> as_if(ThisHost& host, const Assignment& wanted) {
   const state::NetState desired = agent::wanted_on(configs, wanted.node, wanted.settings, now, facts);
   std::set<std::uint32_t> tables;
   for (const state::Rule& rule : desired.rules) tables.insert(rule.table);
-  return laid_over(TRY(host.observe(std::move(tables))), desired, wanted.settings.protocol);
+  return placed_over(TRY(host.observe(std::move(tables))), desired, wanted.settings.protocol);
 }
 
 // The same of a host that only dumps tell of.
@@ -248,7 +248,7 @@ state::NetState as_if(const DumpedHost& host, const Assignment& wanted) {
   state::NodeFacts facts = state::facts_of(host.state, {});
   facts.service_proxy = host.service_proxy;
   const auto desired = agent::wanted_on(published(wanted), wanted.node, wanted.settings, now, facts);
-  return laid_over(host.state, desired, wanted.settings.protocol);
+  return placed_over(host.state, desired, wanted.settings.protocol);
 }
 
 // Without a dump of them, the devices that routes name: a walk takes no way by one that it does not know.
