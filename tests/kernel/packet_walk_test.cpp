@@ -1,4 +1,5 @@
-// The walk of `iprulectl explain` against the kernel's own lookup: random packets over random rules and routes.
+// The walk of `iprulectl explain` against the kernel's own lookup: random packets over random rules and routes, as they
+// were read from the kernel and as they were read from what `ip -j` printed of it.
 #include <array>
 #include <cstdio>
 #include <random>
@@ -8,9 +9,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "cli/state_folder.h"
 #include "kernel/observe.h"
 #include "kernel/rtnl/route_query.h"
 #include "kernel/rtnl/rule.h"
+#include "lab/temp_folder.h"
 #include "path/walk.h"
 #include "tests/kernel/route_world.h"
 
@@ -151,6 +154,18 @@ for dev in all in0; do echo 0 > /proc/sys/net/ipv4/conf/$dev/rp_filter; done
     routes_.clear();
   }
 
+  // What `explain --offline` would see.
+  state::NetState dumped() {
+    run(fmt::format(
+        "cd '{}'; ip -j rule >rule.json; ip -6 -j rule >rule6.json; ip -j route show table all >route.json; "
+        "ip -j -d addr >addr.json",
+        dumps_.path().native()));
+    const auto out = cli::read_state_folder(dumps_.path());
+    EXPECT_TRUE(out) << out.error().message();
+    return out.value_or(cli::DumpedHost()).state;
+  }
+
+  lab::TempFolder dumps_;
   std::mt19937 random_{20260101};
   std::vector<state::Rule> rules_;
   std::vector<state::Route> routes_;
@@ -176,6 +191,7 @@ TEST_F(PacketWalk, agrees_with_the_kernel_on_10000_random_packets) {
     fill(known);
     const auto seen = observe(socket(), {}, {.routing = true, .tables = {100, 101, 102, 103, 253, 254, 255}}).value();
     const state::NetState& state = state_of(seen);
+    const state::NetState printed = dumped();
     for (int i = 0; i < 2 * kPacketsPerFamily; ++i) {
       const path::Packet asked = packet(i % 2 == 0 ? v4 : v6);
       const path::Walk walk = path::walk(state, asked);
@@ -185,6 +201,11 @@ TEST_F(PacketWalk, agrees_with_the_kernel_on_10000_random_packets) {
                                                 << ", the kernel that it " << text(*kernel) << "\n"
                                                 << describe(asked, walk, state);
       ASSERT_TRUE(walk.doubts.empty());
+      const path::Walk offline = path::walk(printed, asked);
+      ASSERT_TRUE(agree(offline.verdict, *kernel)) << "set " << set << ": by dumps it " << text(offline.verdict)
+                                                   << ", for the kernel it " << text(*kernel) << "\n"
+                                                   << describe(asked, offline, printed);
+      ASSERT_TRUE(offline.doubts.empty()) << offline.doubts.front();
       ++verdicts.at(static_cast<std::size_t>(walk.verdict.kind));
       ++agreed;
     }
@@ -193,7 +214,8 @@ TEST_F(PacketWalk, agrees_with_the_kernel_on_10000_random_packets) {
   using Kind = path::Verdict::Kind;
   const auto count = [&](Kind kind) { return verdicts.at(static_cast<std::size_t>(kind)); };
   fmt::print(
-      "walk and kernel agree on {} packets over {} rule sets: {} left, {} dropped, {} prohibited, {} unreachable\n",
+      "walk, walk over dumps and kernel agree on {} packets over {} rule sets: {} left, {} dropped, {} prohibited, {} "
+      "unreachable\n",
       agreed, kRuleSets, count(Kind::leaves), count(Kind::dropped), count(Kind::prohibited), count(Kind::unreachable));
   EXPECT_EQ(agreed, 10'000);
   for (const Kind kind : {Kind::leaves, Kind::dropped, Kind::prohibited, Kind::unreachable})
