@@ -9,31 +9,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-class AgentProbes : public AgentOnNode {
- protected:
-  // Status line, headers and body, asked for on the node.
-  std::string ask(const std::string& path) {
-    const std::string script =
-        fmt::format(R"(exec 3<>/dev/tcp/127.0.0.1/9090 && printf 'GET {} HTTP/1.0\r\n\r\n' >&3 && cat <&3)", path);
-    const auto done = testbed::run({.arguments = {"bash", "-c", script}, .network = node_->network()}, 10s);
-    EXPECT_TRUE(done);
-    return done ? done->output : "";
-  }
-  testing::AssertionResult answers(const std::string& path, const std::string& part) {
-    return eventually(fmt::format("{} says {}", path, part), kBound, [&] { return ask(path).contains(part); });
-  }
-
-  // The account of agents, as a pod on that node has it.
-  std::filesystem::path account_of_pod_on(const std::string& node) {
-    apply(
-        fmt::format("apiVersion: v1\nkind: Pod\nmetadata: {{name: agent-on-{0}, namespace: default}}\nspec: "
-                    "{{nodeName: {0}, serviceAccountName: edge-agent, containers: [{{name: agent, image: agent}}]}}\n",
-                    node));
-    const auto credentials = cluster_.service_account("default", "edge-agent", "agent-on-" + node);
-    EXPECT_TRUE(credentials) << credentials.error().message();
-    return cluster_.kubeconfig(*credentials);
-  }
-};
+class AgentProbes : public AgentOnNode {};
 
 TEST_F(AgentProbes, D33_ready_means_that_the_rules_are_there) {
   publish(config("iprc-10-96-1-50", "10.96.1.50"));

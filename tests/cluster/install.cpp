@@ -15,17 +15,20 @@ auto must(T result) {
   return *std::move(result);
 }
 
+void apply_to(testbed::Cluster& cluster) {
+  must(cluster.kubectl({"apply", "-k", std::string(IPRULE_SOURCE_DIR) + "/config/default"}));
+  must(cluster.kubectl({"wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"}));
+  // Its pods could run nowhere here; the tests start the program themselves.
+  must(cluster.kubectl({"delete", "deployment", "--all", "--namespace=" + kNamespace}));
+}
+
 std::unique_ptr<testbed::Cluster> start() {
   // Nodes are mere objects here: nobody is to declare them dead because no kubelet speaks for them.
   auto cluster =
       must(testbed::Cluster::start({.controller_manager = true,
                                     .scheduler = true,
                                     .controller_manager_flags = {"--controllers=*,-node-lifecycle-controller"}}));
-  const std::string source = IPRULE_SOURCE_DIR;
-  must(cluster->kubectl({"apply", "-k", source + "/config/default"}));
-  must(cluster->kubectl({"wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"}));
-  // Its pods could run nowhere here; the tests start the program themselves.
-  must(cluster->kubectl({"delete", "deployment", "--all", "--namespace=" + kNamespace}));
+  apply_to(*cluster);
   return cluster;
 }
 
@@ -34,6 +37,10 @@ std::unique_ptr<testbed::Cluster> start() {
 testbed::Cluster& cluster() {
   static const std::unique_ptr<testbed::Cluster> cluster = start();
   return *cluster;
+}
+
+void apply() {
+  apply_to(cluster());
 }
 
 std::filesystem::path kubeconfig(const std::string& account) {
@@ -70,7 +77,7 @@ double Controller::metric(const std::string& series) const {
 Controller start_controller(std::vector<std::string> flags, std::vector<std::string> environment) {
   const std::uint16_t probe_port = testbed::free_port();
   const std::uint16_t metrics_port = testbed::free_port();
-  static const std::filesystem::path access = kubeconfig(kManager);
+  const std::filesystem::path access = kubeconfig(kManager);  // Of the account as it is now.
   std::vector<std::string> arguments = {IPRULE_CONTROLLER, "--kubeconfig=" + access.native(),
                                         fmt::format("--health-probe-bind-address=127.0.0.1:{}", probe_port),
                                         fmt::format("--metrics-bind-address=127.0.0.1:{}", metrics_port),

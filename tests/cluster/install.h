@@ -17,6 +17,9 @@ inline const std::string kManager = "ip-rule-operator-controller-manager";
 // With a controller manager and a scheduler; started and installed by the first that asks.
 testbed::Cluster& cluster();
 
+// Again, as an administrator does it: whatever of the install is missing is there on return, but for the Deployment.
+void apply();
+
 // A kubeconfig with a token of an account of the install.
 std::filesystem::path kubeconfig(const std::string& account);
 

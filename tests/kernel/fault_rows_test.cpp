@@ -107,6 +107,35 @@ TEST(CompatibilityPage, every_defect_has_a_line_and_a_test_that_carries_its_numb
   }
 }
 
+TEST(FaultRows, every_row_of_the_api_has_a_test_or_a_reason_to_have_none) {
+  std::map<std::string, std::string> lines;
+  for (const auto& match : all_matches(content("tests/FAULTS.md"), R"(\n\| ([ABCEIJ]\d+) \|([^\n]*))")) {
+    lines[match[1]] = match[2];
+  }
+  for (const auto& [letter, count] : {std::pair('A', 14), std::pair('B', 10), std::pair('C', 5), std::pair('E', 7),
+                                      std::pair('I', 8), std::pair('J', 9)}) {
+    for (int i = 1; i <= count; ++i) {
+      const std::string row = fmt::format("{}{}", letter, i);
+      ASSERT_TRUE(lines.contains(row)) << row;
+      EXPECT_TRUE(!named_in(lines[row]).empty() || lines[row].contains("not here: ")) << row;
+    }
+  }
+}
+
+TEST(FaultRows, every_test_of_the_api_that_carries_a_row_is_on_the_page) {
+  const std::string page = content("tests/FAULTS.md");
+  for (const auto* folder : {"tests/api", "tests/cluster", "tests/controller", "tests/install"}) {
+    for (const auto& file : std::filesystem::directory_iterator(kRoot / folder)) {
+      if (file.path().extension() != ".cpp") continue;
+      const auto path = std::filesystem::relative(file.path(), kRoot);
+      for (const std::string& test : tests_of(path)) {
+        if (!std::regex_search(test, std::regex("^[ABCEIJ][0-9]+_"))) continue;
+        EXPECT_NE(page.find(fmt::format("`{}` in `{}`", test, path.string())), std::string::npos) << test;
+      }
+    }
+  }
+}
+
 TEST(FaultRows, every_test_of_the_kernel_that_carries_a_row_is_on_the_page) {
   const std::string page = content("tests/FAULTS.md");
   for (const auto& file : std::filesystem::directory_iterator(kRoot / "tests/kernel")) {
