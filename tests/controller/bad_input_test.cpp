@@ -134,12 +134,16 @@ TEST_F(BadInput, fault_D3_priorities_at_their_limits_are_published_with_a_word_a
                                       {1536, "1536 is where the AWS VPC CNI leads what pods send"},
                                       {32766, "priority 32766"},
                                       {4294967295U, "priority 4294967295"}}};
+  std::vector<std::string> sources;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const std::string name = fmt::format("p{}", cases.at(i).priority);
     script_.put_rule(
         name, fmt::format(R"({{"cidrs":["198.51.100.{}/32"],"table":121,"priority":{}}})", i, cases.at(i).priority));
-    const std::string source = script_.put_service(name, fmt::format("198.51.100.{}", i));
-    EXPECT_TRUE(becomes("published", [&] { return tables_of(source) == std::vector<std::uint32_t>{121}; })) << name;
+    sources.push_back(script_.put_service(name, fmt::format("198.51.100.{}", i)));
+  }
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const std::string name = fmt::format("p{}", cases.at(i).priority);
+    EXPECT_TRUE(becomes("published", [&] { return tables_of(sources[i]) == std::vector<std::uint32_t>{121}; })) << name;
     EXPECT_TRUE(becomes_accepted(name, "True Valid"));
     EXPECT_THAT(message(name, "Accepted"), HasSubstr(cases.at(i).word));
   }

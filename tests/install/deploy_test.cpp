@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,6 +30,16 @@ class Deploy : public testing::Test {
   static void expect_made(const std::vector<std::string>& words) {
     const testbed::Finished done = make(words);
     EXPECT_TRUE(done.exit.ok()) << done.output << done.errors;
+  }
+  // As a reader types it, in the folder of the sources; both outputs. It ends at the first failure, which is the
+  // test's.
+  static std::string type(const std::string& commands) {
+    const std::string script = fmt::format(
+        "set -e\nkubectl() {{ '{}' kubectl --kubeconfig '{}' \"$@\"; }}\nexport -f kubectl\ncd '{}'\n({}) 2>&1",
+        cluster_->program().native(), cluster_->admin_kubeconfig().native(), kSource.native(), commands);
+    const testbed::Finished done = must(testbed::run({.arguments = {"bash", "-c", script}}, std::chrono::minutes(4)));
+    EXPECT_TRUE(done.exit.ok()) << commands << done.output << done.errors;
+    return done.output;
   }
   static std::string everything() {
     return must(cluster_->kubectl({"get",
@@ -58,6 +69,99 @@ TEST_F(Deploy, what_is_deployed_is_gone_after_undeploy_and_what_people_wrote_aft
   expect_made({"uninstall"});
   EXPECT_EQ(everything(), before);
   expect_made({"uninstall", "ignore-not-found=true"});
+}
+
+// The first README of the old project, steps 2 to 6, as they stand. It installs into the namespace `system`, with a
+// Deployment `ip-rule-operator-manager`: that is our overlay of that name, and the one line that is added. No
+// controller runs here, so what it would make is not looked for.
+TEST_F(Deploy, D41_the_first_readme_of_the_old_project_can_be_typed) {
+  const std::string before = everything();
+  type("kubectl create -f - <<<'{apiVersion: v1, kind: Node, metadata: {name: node1}}'");
+  const std::string start =
+      "export IMG=registry.example/ip-rule-operator:latest\n"
+      "export AGENT_IMG=registry.example/iprule-agent:latest\n"
+      "export OVERLAY=overlays/system\n";
+  type(start + R"(
+make install
+make deploy IMG=$IMG
+kubectl create namespace system || true
+kubectl apply -f - <<'EOF'
+apiVersion: api.operator.brtrm.dev/v1alpha1
+kind: Agent
+metadata:
+  name: default
+  namespace: system
+spec:
+  nodeSelector:
+    iprule.operator.brtrm.dev/enabled: "true"
+  tolerations:
+    - operator: Exists
+      effect: NoSchedule
+EOF
+kubectl label node node1 iprule.operator.brtrm.dev/enabled=true
+kubectl apply -f examples/iprule-public.yaml
+)");
+  type("kubectl get ipruleconfigs");
+  EXPECT_THAT(type("kubectl describe agent -n system default"), HasSubstr("iprule.operator.brtrm.dev/enabled"));
+  EXPECT_EQ(
+      type("kubectl get -n system deploy/ip-rule-operator-manager -o "
+           "jsonpath='{.spec.template.spec.containers[0].image} {.spec.template.spec.containers[0].env[0].value}'"),
+      "registry.example/ip-rule-operator:latest registry.example/iprule-agent:latest");
+  type(start + "make undeploy\nmake uninstall\nkubectl delete node node1");
+  EXPECT_EQ(everything(), before);
+}
+
+// The second one: both of its ways to install, one after the other, its Agent, its rules, and its removal.
+TEST_F(Deploy, D41_the_second_readme_of_the_old_project_can_be_typed) {
+  const std::string before = everything();
+  type(R"(
+kubectl apply -f config/crd/bases/api.operator.brtrm.dev_iprules.yaml
+kubectl apply -f config/crd/bases/api.operator.brtrm.dev_ipruleconfigs.yaml
+kubectl apply -f config/crd/bases/api.operator.brtrm.dev_agents.yaml
+make install
+kubectl apply -f dist/install.yaml
+export IMG=registry.example/iprule-controller:v0.0.1
+export AGENT_IMG=registry.example/iprule-agent:v0.0.1
+make deploy IMG=${IMG}
+cat <<EOF | kubectl apply -f -
+apiVersion: api.operator.brtrm.dev/v1alpha1
+kind: Agent
+metadata:
+  name: agent # MUST be named "agent"
+  namespace: ip-rule-operator-system
+spec:
+  # Optional: Node selector
+  nodeSelector:
+    kubernetes.io/os: linux
+  # Optional: Tolerations for control plane nodes
+  tolerations:
+  - key: node-role.kubernetes.io/control-plane
+    operator: Exists
+    effect: NoSchedule
+EOF
+cat <<EOF | kubectl apply -f -
+apiVersion: api.operator.brtrm.dev/v1alpha1
+kind: IPRule
+metadata:
+  name: datacenter-a-routing
+spec:
+  cidrs:
+    - "192.168.1.0/24"
+  table: 100
+  priority: 1000
+EOF
+kubectl get pods -n ip-rule-operator-system
+)");
+  EXPECT_THAT(type("kubectl get crds | grep api.operator.brtrm.dev"),
+              testing::AllOf(HasSubstr("agents."), HasSubstr("ipruleconfigs."), HasSubstr("iprules.")));
+  EXPECT_THAT(type("kubectl get iprules"), HasSubstr("datacenter-a-routing"));
+  type("kubectl get ipruleconfigs");
+  EXPECT_THAT(type("kubectl get agent -n ip-rule-operator-system"), HasSubstr("agent"));
+  EXPECT_EQ(type("kubectl get -n ip-rule-operator-system deployment/ip-rule-operator-controller-manager -o "
+                 "jsonpath='{.spec.template.spec.containers[0].image}'"),
+            "registry.example/iprule-controller:v0.0.1");
+  type("make undeploy\nmake uninstall");
+  EXPECT_EQ(everything(), before);
 }
 
 TEST_F(Deploy, a_second_install_is_refused_while_another_leads) {
