@@ -42,7 +42,7 @@ class RealNodeFirstMinutes : public RealNode {
   }
 
   // Both outputs, as on a terminal. There is no registry here: the nodes have the images already.
-  std::string type(std::string command) {
+  std::string type_there(std::string command) {
     if (const auto at = command.find("REGISTRY="); at != std::string::npos) {
       command.erase(at, command.find(' ', at) - at);
     }
@@ -68,7 +68,7 @@ TEST_F(RealNodeFirstMinutes, the_page_leads_from_nothing_to_the_right_uplink_and
                               if (command.starts_with("kubectl delete iprule")) {
                                 EXPECT_TRUE(becomes_answered(0, net::Family::v4));
                               }
-                              return type(command);
+                              return type_there(command);
                             }});
   EXPECT_GT(commands, 0U);
   for (const auto& node : nodes()) EXPECT_THAT(rules(*node), Not(HasSubstr("proto 183")));

@@ -63,6 +63,28 @@ TEST_F(RealNodeInstall, D48_from_the_install_to_rules_in_the_kernel_and_back_to_
   })) << left;
 }
 
+// Namespace, kinds, rights and accounts go at the same time, and with them what the agents could ask by. They have been
+// told enough before their pods end.
+TEST_F(RealNodeInstall, S24_L10_the_whole_install_file_deleted_at_once_leaves_nothing_in_any_kernel) {
+  withdraw_services();
+  uninstall();
+  const std::string before = everything();
+  ASSERT_NO_FATAL_FAILURE(install());
+  ASSERT_NO_FATAL_FAILURE(publish_services());
+
+  delete_install_file();
+  for (const auto& node : nodes()) {
+    EXPECT_TRUE(eventually("no rule and no mark of ours is left on " + node->name(), kBound,
+                           [&] { return !rules(*node).contains("proto 183") && marks(*node).empty(); }))
+        << rules(*node) << marks(*node);
+  }
+  withdraw_services();
+  std::string left;
+  EXPECT_TRUE(eventually("nothing is left", kBound, [&] {
+    return (left = lines_beyond(before, everything())).empty();
+  })) << left;
+}
+
 // What the old project's own end-to-end test asks for, with its names.
 TEST_F(RealNodeInstall, what_the_old_projects_end_to_end_test_looks_at_is_there) {
   withdraw_services();

@@ -137,6 +137,15 @@ void RealNode::make(std::vector<std::string> words) {
   EXPECT_TRUE(done && done->exit.ok()) << words[4] << ": " << (done ? done->errors : done.error().message());
 }
 
+std::string RealNode::type(const std::string& commands) {
+  const std::string script = fmt::format(
+      "set -e\nkubectl() {{ '{}' kubectl --kubeconfig '{}' \"$@\"; }}\nexport -f kubectl\ncd '{}'\n({}) 2>&1",
+      cluster_->program().native(), cluster_->admin_kubeconfig().native(), kSource.native(), commands);
+  const auto done = testbed::run({.arguments = {"bash", "-c", script}}, kBound * 4);
+  EXPECT_TRUE(done && done->exit.ok()) << commands << (done ? done->output : done.error().message());
+  return done ? done->output : "";
+}
+
 void RealNode::install() {
   if (is_deployed_) return;
   is_deployed_ = has_kinds_ = true;
@@ -148,6 +157,11 @@ void RealNode::install() {
   }));
   kubectl({"apply", "-f", (kSource / "config/samples/agent.yaml").native()});
   ASSERT_TRUE(agents_become_ready());
+}
+
+void RealNode::delete_install_file() {
+  is_deployed_ = has_kinds_ = false;
+  type("kubectl delete -f dist/install.yaml");
 }
 
 void RealNode::undeploy() {

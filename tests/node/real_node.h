@@ -41,11 +41,15 @@ class RealNode : public testing::Test {
   std::string kubectl(std::vector<std::string> arguments, std::string input = {});
   void apply(std::string manifest) { kubectl({"apply", "-f", "-"}, std::move(manifest)); }
   void make(std::vector<std::string> words);
+  // What a page says, as a reader types it in the folder of the sources; both outputs. It ends at the first failure,
+  // which is one of the test.
+  std::string type(const std::string& commands);
 
   // dist/install.yaml and the sample Agent, unless they are there; the agents are ready then.
   void install();
-  void undeploy();   // Leaves the kinds and what people wrote.
-  void uninstall();  // Those too.
+  void delete_install_file();  // All of it at once, the kinds included, while the agents run.
+  void undeploy();             // Leaves the kinds and what people wrote.
+  void uninstall();            // Those too.
   testing::AssertionResult agents_become_ready();
   std::string agent_pods();  // One name a line, sorted.
   std::string agent_pod(const testbed::Node& node);
