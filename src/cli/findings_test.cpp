@@ -69,10 +69,10 @@ TEST(Findings, fault_D3_D4_numbers_that_others_use_are_told_with_their_owner) {
                           "IPRule/a: spec.priority: 100 is where Cilium keeps the rule for local, which it moves from "
                           "0"))
       << "the worse first: the kernel is on every node";
-  EXPECT_EQ(analyze({.wanted = rule}, {}).code, ExitCode::attention);
+  EXPECT_EQ(analyze({.wanted = rule}, {})->code, ExitCode::attention);
   const auto only_cilium =
       manifests("kind: IPRule\nmetadata: {name: a}\nspec: {cidrs: [203.0.113.0/24], table: 100, priority: 100}\n");
-  EXPECT_EQ(analyze({.wanted = only_cilium}, {}).code, ExitCode::fine) << "nobody knows whether it is there";
+  EXPECT_EQ(analyze({.wanted = only_cilium}, {})->code, ExitCode::fine) << "nobody knows whether it is there";
 }
 
 TEST(Findings, an_annotation_silences_a_code_for_its_object) {
