@@ -101,19 +101,30 @@ TEST_F(Cascade, B8_a_missing_kind_agent_removes_nothing_by_itself_and_everything
   EXPECT_THAT(rules(*worker_), Not(HasSubstr("proto 183")));
 }
 
-// The account of the agent goes with it, and with it every right to ask anything.
-TEST_F(Cascade, B8_L10_with_the_name_space_of_the_install_the_rules_go) {
+// A server deletes the pods of a name space first, and the Agent only when they have ended: they are told to stop while
+// nothing says that the rules are not wanted any more.
+TEST_F(Cascade, B8_a_deleted_name_space_is_no_order_and_the_next_install_goes_on_with_the_rules) {
+  const auto& changes = watch_rules(*worker_);
+  const std::string before = changes.output();
   kubectl({"delete", "namespace", kNamespace, "--wait=false"});
-  ASSERT_TRUE(eventually("the Agent is gone", kBound, [&] {
-    return kubectl({"get", "agents", "-A", "-o", "name"}).empty() &&
-           kubectl({"get", "serviceaccounts", "-n", kNamespace, "-o", "name"}).empty();
+  ASSERT_TRUE(eventually("the pod is told to end", kBound, [&] {
+    return !kubectl({"get", "pods", "-n", kNamespace, "-l", "app=iprule-agent", "-o",
+                     "jsonpath={.items[*].metadata.deletionTimestamp}"})
+                .empty();
   }));
   stop_agent(*worker_);
-  EXPECT_THAT(rules(*worker_), Not(HasSubstr("proto 183")));
-  EXPECT_TRUE(eventually("the name space is gone", kBound, [&] {
+  ASSERT_TRUE(eventually("the name space is gone", kBound, [&] {
     kubectl({"delete", "pods", "--all", "-n", kNamespace, "--force", "--grace-period=0"});  // No kubelet ends them.
     return kubectl({"get", "namespace", kNamespace, "--ignore-not-found", "-o", "name"}).empty();
   }));
+  install::apply();
+  start_controller();  // The account of the former one is gone.
+  create_agent();
+  start_agent(*worker_);
+  const std::string other = put_service("other", "198.51.100.2");
+  EXPECT_TRUE(appears(*worker_, other, 101, kRecovery));
+  EXPECT_TRUE(has(*worker_, kept_, 101));
+  EXPECT_THAT(changes.output().substr(before.size()), Not(HasSubstr(kept_)));
 }
 
 }  // namespace
