@@ -60,7 +60,8 @@ TEST(PlanPage, it_is_said_of_a_plan_that_it_spares_what_nodes_send_only_where_th
 }
 
 TEST(PlanPage, of_a_diff_only_the_classes_that_are_asked_for_are_told) {
-  state::NetState wanted{.rules = {rule("1000: from 10.96.23.17 lookup 100 proto 183")}, .nft = state::NftTable()};
+  state::NetState wanted{.rules = {rule("1000: from 10.96.23.17 lookup 100 proto 183")},
+                         .nft = state::NftTable{.window = 0x3f00}};
   const state::Verified observed{.state = {.rules = {rule("1000: from 10.96.23.17 lookup 200 proto static")}}};
   const auto plan = plan::diff(observed, wanted, {});
   const auto told = [&](std::vector<std::string> classes) {
