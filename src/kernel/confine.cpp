@@ -202,6 +202,10 @@ Code program() {
   return code;
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+bool leaks_are_looked_for = true;
+#endif
+
 }  // namespace
 
 base::Status confine() {
@@ -212,6 +216,9 @@ base::Status confine() {
   const long answered = ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
   if (answered < 0) return base::fail_errno("seccomp", errno);
   if (answered > 0) return base::fail(base::Fault::bug, "seccomp: another thread has a filter of its own");
+#if defined(__SANITIZE_ADDRESS__)
+  leaks_are_looked_for = false;
+#endif
   return {};
 }
 
@@ -221,3 +228,12 @@ std::size_t confined_calls() {
 }
 
 }  // namespace kernel
+
+#if defined(__SANITIZE_ADDRESS__)
+// The sanitizer asks this at the end. Its check has a tracer stop every thread, and a confined process, on a busy
+// machine, was once seen not to end; what leaks is found where the same code runs unconfined.
+extern "C" int __lsan_is_turned_off();   // NOLINT(bugprone-reserved-identifier)
+extern "C" int __lsan_is_turned_off() {  // NOLINT(bugprone-reserved-identifier)
+  return kernel::leaks_are_looked_for ? 0 : 1;
+}
+#endif

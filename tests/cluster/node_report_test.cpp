@@ -28,7 +28,7 @@ TEST_F(NodeReport, S9_an_object_is_acknowledged_when_its_rule_was_read_back_and_
   EXPECT_TRUE(becomes_reported(".holdsNothing", "true"));
 }
 
-TEST_F(NodeReport, S19_repairs_and_restarts_write_nothing) {
+TEST_F(NodeReport, S19_a_restart_writes_nothing) {
   ask_for_report("quiet");
   start_agent();
   publish(config("iprc-10-96-1-50", "10.96.1.50"));
@@ -36,12 +36,28 @@ TEST_F(NodeReport, S19_repairs_and_restarts_write_nothing) {
   ASSERT_TRUE(eventually("acknowledged", kBound, [&] { return reported_epoch() >= version_of("iprc-10-96-1-50"); }));
   const std::string version = field("nodestate", kNode, ".metadata.resourceVersion");
 
-  ip({"rule", "flush", "protocol", "183"});
-  ASSERT_TRUE(rule_appears("10.96.1.50"));
   agent_->kill();
   ip({"rule", "flush", "protocol", "183"});
   start_agent();
   ASSERT_TRUE(rule_appears("10.96.1.50"));
+  EXPECT_EQ(field("nodestate", kNode, ".metadata.resourceVersion"), version);
+}
+
+TEST_F(NodeReport, S19_L4_what_others_do_again_and_again_is_written_once_a_minute) {
+  ask_for_report("quiet");
+  start_agent();
+  publish(config("iprc-10-96-1-50", "10.96.1.50"));
+  ASSERT_TRUE(becomes_reported(".counts.rules", "1"));
+
+  ip({"rule", "flush", "protocol", "183"});
+  ASSERT_TRUE(rule_appears("10.96.1.50"));
+  ASSERT_TRUE(becomes_reported(".drift[0].found", "missing"));
+  ASSERT_TRUE(eventually("acknowledged", kBound, [&] { return reported_epoch() >= version_of("iprc-10-96-1-50"); }));
+  const std::string version = field("nodestate", kNode, ".metadata.resourceVersion");
+  for (int i = 0; i < 3; ++i) {
+    ip({"rule", "flush", "protocol", "183"});
+    ASSERT_TRUE(rule_appears("10.96.1.50"));
+  }
   EXPECT_EQ(field("nodestate", kNode, ".metadata.resourceVersion"), version);
 }
 
