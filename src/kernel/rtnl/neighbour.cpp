@@ -16,7 +16,8 @@ std::optional<Answering> answering_of(std::uint16_t state) {
   return std::nullopt;
 }
 
-// Nothing where the entry says nothing about an address: bridges and multicast have their own kinds.
+}  // namespace
+
 base::Result<std::optional<Neighbour>> decode_neighbour(const Received& message, const LinkTable& links) {
   std::span<const std::byte> rest = message.payload;
   const auto header = TRY(take_header<ndmsg>(rest));
@@ -31,8 +32,6 @@ base::Result<std::optional<Neighbour>> decode_neighbour(const Received& message,
   }
   return std::nullopt;
 }
-
-}  // namespace
 
 base::Result<std::vector<Neighbour>> read_neighbours(Socket& socket, const LinkTable& links) {
   std::vector<Neighbour> out;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -28,5 +29,8 @@ struct Neighbour {
 
 // All of them, both families; one of whom nothing was ever asked is not among them.
 base::Result<std::vector<Neighbour>> read_neighbours(Socket& socket, const LinkTable& links);
+
+// Nothing where the entry says nothing about an address: bridges and multicast have their own kinds.
+base::Result<std::optional<Neighbour>> decode_neighbour(const Received& message, const LinkTable& links);
 
 }  // namespace kernel::rtnl
