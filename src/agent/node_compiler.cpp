@@ -118,14 +118,13 @@ void NodeCompiler::recall(const Sight& sight, std::uint8_t protocol) {
   const std::uint32_t window = intent::mark_window(sight.facts);
   if (window != window_) memory_.marks = {};  // Those of another window are no marks here.
   window_ = window;
-  auto seen = dataplane::read_back(kernel.rules, kernel.nft, window, protocol);
-  std::set<std::uint32_t> held;
-  for (const auto& [key, mark] : memory_.marks.held) held.insert(mark);
-  for (const auto& [key, mark] : seen.held) {
-    if (!held.contains(mark)) memory_.marks.held.try_emplace(key, mark);
-  }
+  std::set<std::uint32_t> remembered;
+  for (const auto& [key, mark] : memory_.marks.held) remembered.insert(mark);
+  auto seen = dataplane::read_back(kernel.rules, kernel.nft, window, protocol, remembered);
+  memory_.marks.held.merge(seen.held);
   if (!sight.verified) seen.in_use.merge(memory_.marks.in_use);
   memory_.marks.in_use = std::move(seen.in_use);
+  memory_.marks.unremembered = sight.verified ? std::move(seen.unremembered) : decltype(seen.unremembered){};
   if (!has_looked_ && kernel.nft && !kernel.nft->sources.empty()) memory_.decision.backend = dataplane::Backend::marks;
   has_looked_ = true;
 }

@@ -13,6 +13,7 @@ namespace dataplane {
 // Hands out marks for one compilation: a class that holds one keeps it, others get the lowest free one.
 class Allotment {
  public:
+  Allotment() = default;  // Has none.
   Allotment(const Marks& marks, std::uint32_t window);
 
   // A mark for every one of them, or for none: false where the window has not enough left.
@@ -22,7 +23,7 @@ class Allotment {
   std::uint32_t mark_of(const ClassKey& key) const { return taken_.at(key); }
 
  private:
-  const std::map<ClassKey, std::uint32_t>& held_;
+  std::map<ClassKey, std::uint32_t> held_;
   std::set<std::uint32_t> free_;
   std::map<ClassKey, std::uint32_t> taken_;
 };

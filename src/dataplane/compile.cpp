@@ -9,6 +9,7 @@
 
 #include "dataplane/allotment.h"
 #include "dataplane/backend.h"
+#include "dataplane/recognition.h"
 #include "dataplane/rule_limit.h"
 #include "dataplane/wishes.h"
 
@@ -23,7 +24,7 @@ constexpr int kStrict = 1;  // Of rp_filter.
 
 class Compiler {
  public:
-  explicit Compiler(const Steering& in) : in_(in), allotment_(in.marks, in.numbers.window) {
+  explicit Compiler(const Steering& in) : in_(in) {
     for (const Uplink& uplink : in.facts.uplinks) {
       if (uplink.rp_filter == kStrict) strict_[uplink.table].insert(uplink.device);
     }
@@ -31,6 +32,7 @@ class Compiler {
 
   Compiled run() {
     accept();
+    recall();
     choose();
     allot_replies();
     allot_sources();
@@ -53,6 +55,11 @@ class Compiler {
            "ProtectedSource: an address of the node itself would take kubelet and API traffic along; use mode Reply");
     refuse(kPriorityTooLow, std::move(replies.refused),
            "a Reply that prefers main needs a priority of 2 or more: the rule for main stands one before it");
+  }
+
+  void recall() {
+    marks_ = recognise(in_.marks, sources_, replies_, in_.numbers.window, in_.numbers.protocol);
+    allotment_ = Allotment(marks_, in_.numbers.window);
   }
 
   void choose() {
@@ -120,8 +127,7 @@ class Compiler {
       if (!fit.empty()) out.emplace_back(key, std::move(fit));
     }
     const auto rank = [&](const auto& candidate) {
-      return std::pair(!in_.marks.held.contains(candidate.first),
-                       -static_cast<std::ptrdiff_t>(candidate.second.size()));
+      return std::pair(!marks_.held.contains(candidate.first), -static_cast<std::ptrdiff_t>(candidate.second.size()));
     };
     std::ranges::sort(out, [&](const auto& one, const auto& other) {
       const auto order = rank(one) <=> rank(other);
@@ -261,6 +267,7 @@ class Compiler {
   }
 
   const Steering& in_;
+  Marks marks_;
   Allotment allotment_;
   std::map<std::uint32_t, std::set<net::InterfaceName>> strict_;  // By table.
   Classes sources_;  // In the end those steered by rules, where a class may have no member left.

@@ -136,6 +136,37 @@ RC_GTEST_PROP(CompileLaws, after_a_restart_there_is_nothing_to_write, ()) {
   RC_ASSERT(again.table == first.table);
 }
 
+RC_GTEST_PROP(CompileLaws, rules_removed_while_nobody_remembered_come_back_under_their_marks, ()) {
+  Steering steering = arbitrary::steering();
+  steering.mode = Mode::marks;
+  const Compiled first = compile(steering);
+  Compiled left = first;
+  std::erase_if(left.rules, [](const state::Rule& rule) { return rule.selector.mark && *rc::gen::arbitrary<bool>(); });
+  steering.marks = marks_of(left, steering);
+  const Compiled again = compile(steering);
+  RC_ASSERT(again.rules == first.rules);
+  RC_ASSERT(again.table == first.table);
+}
+
+// A class with more lookups than before keeps the mark of all its members, where that is not remembered as another's.
+RC_GTEST_PROP(CompileLaws, unremembered_mark_passes_on_only_with_all_who_bear_it, ()) {
+  Steering steering = arbitrary::steering();
+  steering.mode = Mode::marks;
+  const Compiled before = compile(steering);
+  steering.sources = arbitrary::some_sources();
+  steering.replies = arbitrary::some_replies();
+  steering.marks = marks_of(before, steering);
+  const Compiled after = compile(steering);
+  for (const auto& [key, mark] : after.held) {
+    if (key.kind == state::NftClassKind::both || !steering.marks.unremembered.contains(mark)) continue;
+    if (const auto old = before.held.find(key); old != before.held.end() && old->second == mark) continue;
+    const auto& elements = key.kind == state::NftClassKind::source ? after.table->sources : after.table->vips;
+    for (const net::Address& member : steering.marks.unremembered.at(mark).members) {
+      RC_ASSERT(elements.contains(member) && elements.at(member) == mark);
+    }
+  }
+}
+
 RC_GTEST_PROP(CompileLaws, mark_stays_with_its_class_and_never_passes_to_another_at_once, ()) {
   Steering steering = arbitrary::steering();
   steering.mode = Mode::marks;
@@ -143,6 +174,7 @@ RC_GTEST_PROP(CompileLaws, mark_stays_with_its_class_and_never_passes_to_another
   steering.sources = arbitrary::some_sources();
   steering.replies = arbitrary::some_replies();
   steering.marks = marks_of(before, steering);
+  steering.marks.unremembered.clear();  // As in an agent that lives on.
   for (const auto& [key, mark] : compile(steering).held) {
     for (const auto& [old_key, old_mark] : before.held) RC_ASSERT((key == old_key) == (mark == old_mark));
   }

@@ -35,14 +35,25 @@ std::optional<ClassKey> spell(const std::vector<Rule>& rules) {
 }
 
 // Families that have rules must spell the same path.
-std::optional<ClassKey> spell(const std::map<net::Family, std::vector<Rule>>& rules) {
+std::optional<ClassKey> spell(const Remains& remains) {
+  std::map<net::Family, std::vector<Rule>> by_family;
+  for (const Rule& rule : remains.rules) by_family[rule.family].push_back(rule);
   std::optional<ClassKey> common;
-  for (const auto& [family, some] : rules) {
+  for (const auto& [family, some] : by_family) {
     auto key = spell(some);
     if (!key || (common && *common != *key)) return std::nullopt;
     common = std::move(key);
   }
+  if (common) common->kind = remains.kind;
   return common;
+}
+
+void add_members(const state::NftTable& table, std::map<std::uint32_t, Remains>& remains) {
+  for (const auto* elements : {&table.sources, &table.vips}) {
+    for (const auto& [address, mark] : *elements) {
+      if (const auto found = remains.find(mark); found != remains.end()) found->second.members.push_back(address);
+    }
+  }
 }
 
 }  // namespace
@@ -71,25 +82,25 @@ std::vector<Rule> class_rules(const ClassKey& key, state::Mark mark, net::Family
 }
 
 Marks read_back(const std::vector<Rule>& rules, const std::optional<state::NftTable>& table, std::uint32_t window,
-                std::uint8_t protocol) {
+                std::uint8_t protocol, const std::set<std::uint32_t>& remembered) {
   Marks out;
-  std::map<std::uint32_t, std::map<net::Family, std::vector<Rule>>> by_mark;
+  std::map<std::uint32_t, std::vector<Rule>> by_mark;
   for (const Rule& rule : rules) {
     if (rule.protocol != protocol || !rule.selector.mark) continue;
     const std::uint32_t mark = rule.selector.mark->value & window;
     if (mark != 0) out.in_use.insert(mark);
-    if (rule.selector.mark->mask == window) by_mark[mark][rule.family].push_back(rule);
+    if (rule.selector.mark->mask == window) by_mark[mark].push_back(rule);
   }
   if (!table || table->window != window) return out;
   for (const auto& [mark, entry] : table->classes) {
     out.in_use.insert(mark);
-    const auto spelled = by_mark.find(mark);
-    if (spelled == by_mark.end()) continue;
-    if (auto key = spell(spelled->second)) {
-      key->kind = entry.kind;
-      out.held.emplace(*std::move(key), mark);
-    }
+    if (remembered.contains(mark)) continue;
+    Remains& remains = out.unremembered[mark];
+    remains = {.kind = entry.kind, .joins = entry.joins};
+    if (const auto some = by_mark.find(mark); some != by_mark.end()) remains.rules = std::move(some->second);
+    if (auto key = spell(remains)) out.held.emplace(*std::move(key), mark);
   }
+  if (!out.unremembered.empty()) add_members(*table, out.unremembered);
   return out;
 }
 

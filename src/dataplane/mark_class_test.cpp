@@ -66,7 +66,12 @@ TEST(MarkClass, mark_with_rules_cut_short_is_in_use_and_held_by_none) {
 TEST(MarkClass, rules_without_a_chain_and_chains_without_rules_keep_a_mark_from_others) {
   EXPECT_EQ(read_back(rules_of(kSource, 0x300), std::nullopt, kWindow, kOurs), (Marks{.in_use = {0x300}}));
   const state::NftTable table{.window = kWindow, .classes = {{0x400, {}}}};
-  EXPECT_EQ(read_back({}, table, kWindow, kOurs), (Marks{.in_use = {0x400}}));
+  EXPECT_EQ(read_back({}, table, kWindow, kOurs), (Marks{.in_use = {0x400}, .unremembered = {{0x400, {}}}}));
+}
+
+TEST(MarkClass, what_is_remembered_is_not_read_again) {
+  const state::NftTable table{.window = kWindow, .classes = {{0x100, {}}}};
+  EXPECT_EQ(read_back(rules_of(kSource, 0x100), table, kWindow, kOurs, {0x100}), (Marks{.in_use = {0x100}}));
 }
 
 TEST(MarkClass, rules_of_others_are_not_ours_to_read) {

@@ -15,7 +15,7 @@
 
 namespace state {
 
-// The kernel's own tables. A rule of ours may point at `main` only by intent, at the others never.
+// The kernel's own tables. A rule of ours may point at `main` by intent; at the others it may too, and is warned about.
 inline constexpr std::uint32_t kTableDefault = 253;
 inline constexpr std::uint32_t kTableMain = 254;
 inline constexpr std::uint32_t kTableLocal = 255;

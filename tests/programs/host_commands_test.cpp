@@ -164,6 +164,25 @@ TEST_F(HostCommands, the_agents_dry_run_prints_the_plan_and_writes_nothing) {
   EXPECT_THAT(run({"ip", "rule"}).output, Not(HasSubstr("proto 183")));
 }
 
+TEST_F(HostCommands, S7_a_rule_removed_while_no_agent_ran_comes_back_alone_under_the_mark_of_its_class) {
+  write("rule.yaml",
+        "kind: IPRule\nmetadata: {name: public}\nspec: {cidrs: [203.0.113.0/24], table: 100, priority: 1000, source: "
+        "{modes: [Reply]}}\n");
+  ASSERT_TRUE(agent({"--once"}).exit.ok());
+  ASSERT_THAT(rules(), HasSubstr("999:\tfrom all fwmark 0x100/0x3f00 lookup main suppress_prefixlength 0 proto 183"));
+  for (const std::string priority : {"999", "1000"}) {  // What is left seems to be another class's, or nobody's.
+    ASSERT_TRUE(run({"ip", "rule", "del", "priority", priority}).exit.ok());
+    const auto todo = agent({"--dry-run"});
+    EXPECT_THAT(todo.output, HasSubstr("add IPv4 rule " + priority + ": from all fwmark 0x100/0x3f00 "));
+    EXPECT_EQ(std::ranges::count(todo.output, '\n'), priority == "999" ? 1 : 2) << todo.output;
+    const auto diff = ask({"diff", "--standalone", folder(), "--node", "router"});
+    EXPECT_THAT(diff.output, HasSubstr(" to add, 0 to change, 0 to delete"));
+  }
+  ASSERT_TRUE(agent({"--once"}).exit.ok());
+  EXPECT_EQ(agent({"--dry-run"}).output, "");
+  EXPECT_THAT(rules(), HasSubstr("1000:\tfrom all fwmark 0x100/0x3f00 lookup 100 proto 183"));
+}
+
 TEST_F(HostCommands, status_tells_what_the_standalone_agent_says_of_itself) {
   const auto none = ask({"status", "--standalone", "--status-directory", status_.path().native()});
   EXPECT_EQ(none.exit.code, 3);
