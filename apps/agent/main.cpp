@@ -24,6 +24,8 @@
 #include "kernel/confine.h"
 #include "kube/client.h"
 #include "kube/config.h"
+#include "metrics/calls.h"
+#include "metrics/registry.h"
 #include "runtime/memory.h"
 #include "runtime/shutdown.h"
 #include "settings.h"
@@ -99,10 +101,12 @@ base::Status run_in_cluster(const Options& options) {
   runtime::Shutdown shutdown;
   const auto config = TRY(kube::load_config(options.kubeconfig, "", kube::Environment::of_process()));
   confine(config);
+  metrics::Registry registry;  // Before the client, whose calls it counts.
   const auto client =
       TRY(kube::Client::connect(config, {.user_agent = "iprule-agent/" + std::string(base::version())}));
+  client->observe_calls(metrics::count_calls(registry, config.server.authority()));
   base::log::info("started", {{"version", base::version_text("iprule-agent")}});
-  agent::ClusterAgent(*client, config.server, options.node, options.environment).run(shutdown.token());
+  agent::ClusterAgent(*client, config.server, options.node, options.environment, registry).run(shutdown.token());
   base::log::info("stopped");
   return {};
 }

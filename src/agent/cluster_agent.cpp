@@ -58,14 +58,15 @@ std::vector<net::Address> addresses_of(const http::Url& server) {
 }  // namespace
 
 ClusterAgent::ClusterAgent(kube::Client& client, const http::Url& server, std::string node,
-                           const Environment& environment)
+                           const Environment& environment, metrics::Registry& registry)
     : client_(client),
       node_(std::move(node)),
       home_(environment.pod_namespace),
       ownership_{.protocols = {environment.rule_protocol}},
       identity_(NodeIdentity::of_this_node()),
       heartbeat_("loop", patience(environment.reconcile_period), clock_),
-      metrics_(registry_),
+      registry_(registry),
+      metrics_(registry),
       token_node_(client, node_, changed_),
       source_(client, node_,
               {.default_priority = environment.default_priority,

@@ -32,7 +32,8 @@ namespace agent {
 class ClusterAgent {
  public:
   // `server`: where `client` asks.
-  ClusterAgent(kube::Client& client, const http::Url& server, std::string node, const Environment& environment);
+  ClusterAgent(kube::Client& client, const http::Url& server, std::string node, const Environment& environment,
+               metrics::Registry& registry);
 
   void run(std::stop_token stop);
 
@@ -57,7 +58,7 @@ class ClusterAgent {
   runtime::Health ready_;
   Readiness readiness_;
   runtime::Snapshot<std::string> remarks_;  // What `/ready?verbose` shows besides.
-  metrics::Registry registry_;
+  metrics::Registry& registry_;
   LoopMetrics metrics_;
   runtime::Signal changed_;
   TokenNode token_node_;

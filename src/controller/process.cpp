@@ -18,6 +18,7 @@
 #include "kube/client.h"
 #include "kube/events.h"
 #include "kube/leader.h"
+#include "metrics/calls.h"
 #include "metrics/process.h"
 #include "metrics/registry.h"
 #include "runtime/health.h"
@@ -35,24 +36,10 @@ using Work = std::function<void(std::stop_token)>;
 constexpr kube::Pace kOrders{.rate = 200, .burst = 400};
 constexpr kube::Pace kStatuses{};
 
-// client-go's.
-const std::vector<double> kCallBounds = {0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60};
-
 base::Result<std::unique_ptr<kube::Client>> connect(const kube::Config& config, metrics::Registry& registry) {
   auto client =
       TRY(kube::Client::connect(config, {.user_agent = "iprule-controller/" + std::string(base::version())}, kOrders));
-  client->observe_calls([&registry, host = config.server.authority()](std::string_view method, int code,
-                                                                      base::Duration took) {
-    registry
-        .counter(
-            "rest_client_requests_total", "Calls to the API server.",
-            {{"code", code == 0 ? "<error>" : std::to_string(code)}, {"host", host}, {"method", std::string(method)}})
-        .add();
-    registry
-        .histogram("rest_client_request_duration_seconds", "How long calls to the API server took.", kCallBounds,
-                   {{"host", host}, {"verb", std::string(method)}})
-        .observe(took);
-  });
+  client->observe_calls(metrics::count_calls(registry, config.server.authority()));
   return client;
 }
 

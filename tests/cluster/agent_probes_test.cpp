@@ -23,6 +23,7 @@ TEST_F(AgentProbes, D33_ready_means_that_the_rules_are_there) {
   EXPECT_THAT(metrics, HasSubstr("\niprule_agent_present_rules 1\n"));
   EXPECT_THAT(metrics, HasSubstr("\niprule_agent_rules_added_total 1\n"));
   EXPECT_THAT(metrics, HasSubstr("\niprule_agent_drift_repairs_total 0\n"));
+  EXPECT_THAT(metrics, HasSubstr("\nrest_client_requests_total{code=\"200\",host="));
 }
 
 TEST_F(AgentProbes, D33_without_the_right_to_change_rules_an_agent_is_not_ready_and_says_why) {
