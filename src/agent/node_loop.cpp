@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <ranges>
 #include <unistd.h>
 #include <utility>
 
@@ -37,9 +38,11 @@ bool concerns_facts(kernel::Kinds changed) {
   return false;
 }
 
-std::set<std::uint32_t> looked_up(const state::NetState& wanted) {
+// The tables that these rules ask, `main` aside.
+template <typename Rules>
+std::set<std::uint32_t> looked_up(Rules&& rules) {
   std::set<std::uint32_t> out;
-  for (const state::Rule& rule : wanted.rules) {
+  for (const state::Rule& rule : rules) {
     if (rule.table != state::kTableMain) out.insert(rule.table);
   }
   return out;
@@ -166,8 +169,17 @@ base::Status NodeLoop::look_at_node(std::stop_token stop) {
 
 base::Result<state::Observation> NodeLoop::observe(std::stop_token stop) {
   TRY(open_kernel());
+  if (facts_read_) {
+    TRY(look_at_node(stop));
+    return engine_->observe(stop);
+  }
+  // The rules of an earlier life most likely ask the tables that will be wanted: with their facts at hand it need not
+  // be worked out twice what is wanted.
+  auto seen = TRY(engine_->observe(stop));
+  const auto ours = [&](const state::Rule& rule) { return options_.ownership.owns(rule); };
+  tables_ = looked_up(state::state_of(seen).rules | std::views::filter(ours));
   TRY(look_at_node(stop));
-  return engine_->observe(stop);
+  return seen;
 }
 
 // What is wanted may name tables whose routes nobody has looked at yet: then once more, with their facts.
@@ -180,7 +192,7 @@ base::Result<std::optional<Wanted>> NodeLoop::ask(const state::Observation& seen
   };
   auto wanted = once();
   if (!wanted) return std::nullopt;
-  auto tables = looked_up(wanted->state);
+  auto tables = looked_up(wanted->state.rules);
   if (tables == tables_) return wanted;
   tables_ = std::move(tables);
   TRY(read_facts(stop));
