@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <openssl/tls1.h>
 
 #include "http/scripted_server_test.h"
 #include "http/server.h"
@@ -319,6 +320,18 @@ TEST(Client, new_tls_settings_are_used_by_the_next_connection) {
   client.replace_tls(*TlsContext::load(server.trust()));
   EXPECT_EQ(client.send(get("/"), soon())->body, "2");
   EXPECT_EQ(watch->read(soon(50ms), {}).error().fault(), Fault::timeout);  // Not cut.
+}
+
+TEST(Client, speaks_tls_1_2_and_newer_only) {
+  const auto answer_of = [](int version) {
+    ScriptedServer server([](ScriptedServer& self, const auto& call) { self.answer(call, 200, "hello"); });
+    server.speak_at_most(version);
+    return connect_to(server).send(get("/"), soon());
+  };
+  EXPECT_TRUE(answer_of(TLS1_2_VERSION));
+  const auto refused = answer_of(TLS1_1_VERSION);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("protocol"), std::string::npos) << refused.error().message();
 }
 
 TEST(PlainServer, needs_no_tls) {

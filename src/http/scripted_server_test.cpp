@@ -211,6 +211,13 @@ ScriptedServer::~ScriptedServer() {
   close();
 }
 
+void ScriptedServer::speak_at_most(int tls_version) {
+  auto* const context = static_cast<SSL_CTX*>(context_.get());
+  SSL_CTX_set_security_level(context, 0);  // Without which there is no such version any more.
+  SSL_CTX_set_min_proto_version(context, TLS1_VERSION);
+  SSL_CTX_set_max_proto_version(context, tls_version);
+}
+
 void ScriptedServer::close() {
   thread_.request_stop();
   ::eventfd_write(wake_.get(), 1);

@@ -46,7 +46,8 @@ class ScriptedServer {
 
   Url url() const;
   TlsOptions trust() const;
-  void close();  // Ends the thread: no script runs after this.
+  void speak_at_most(int tls_version);  // Before anybody connects.
+  void close();                         // Ends the thread: no script runs after this.
   int accepted() const { return accepted_; }
   int resets_seen() const { return resets_seen_; }
 

@@ -100,7 +100,13 @@ TEST_F(ConfigTest, errors_name_the_file_and_the_field) {
   EXPECT_EQ(from_kubeconfig({write("first", kFirst)}, "three").error().message(),
             "kubeconfig has no context \"three\"");
   EXPECT_EQ(from_kubeconfig({write("first", kFirst)}, "two").error().message(), "kubeconfig has no user \"person\"");
-  EXPECT_EQ(from_kubeconfig({}, "").error().message(), "kubeconfig has no current-context");
+  EXPECT_EQ(from_kubeconfig({write("empty", "{}")}, "").error().message(), "kubeconfig has no current-context");
+}
+
+TEST_F(ConfigTest, of_a_list_of_kubeconfigs_some_may_be_missing_and_not_all) {
+  EXPECT_TRUE(from_kubeconfig({"/no/such/file", write("first", kFirst)}, "one"));
+  EXPECT_EQ(from_kubeconfig({"/no/such/file", "/nor/this"}, "").error().message(),
+            "/no/such/file, /nor/this: no such file; KUBECONFIG or --kubeconfig says where a kubeconfig is");
 }
 
 TEST_F(ConfigTest, a_plain_server_is_not_told_who_we_are) {

@@ -226,11 +226,19 @@ base::Result<Config> Kubeconfig::choose(std::string_view context, const Override
 base::Result<Config> from_kubeconfig(const std::vector<std::filesystem::path>& files, std::string_view context,
                                      const Override& instead) {
   Kubeconfig merged;
+  std::vector<std::string> missing;  // As kubectl does, each may be; not all of them.
   for (const auto& path : files) {
     auto text = base::read_file(path);
-    if (!text && text.error().fault() == Fault::absent) continue;
+    if (!text && text.error().fault() == Fault::absent) {
+      missing.push_back(path.string());
+      continue;
+    }
     if (!text) return std::unexpected(text.error());
     merged.merge(TRY(base::within(path.string(), Kubeconfig::parse(*text, path.parent_path()))));
+  }
+  if (!files.empty() && missing.size() == files.size()) {
+    return fail(Fault::absent, fmt::format("{}: no such file; KUBECONFIG or --kubeconfig says where a kubeconfig is",
+                                           fmt::join(missing, ", ")));
   }
   return merged.choose(context, instead);
 }
