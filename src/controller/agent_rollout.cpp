@@ -238,7 +238,7 @@ base::Result<kube::Next> AgentRollout::roll_out(const Agent& agent, std::stop_to
     TRY(look_for_causes(*set, facts, kube::within(kRequestTime, stop)));
   }
   metrics_.set(set);
-  if (!serves_policies_) {
+  if (serves_policies_ != true) {
     const auto served = kube::is_served(client_, kPolicies, kube::within(kRequestTime, stop));
     if (served) serves_policies_ = *served;
   }

@@ -70,7 +70,7 @@ class AgentRollout {
   runtime::Signal changed_;
   kube::Reflector<api::Agent> agents_;
   std::map<std::string, std::unique_ptr<Sets>> sets_;  // By namespace.
-  std::optional<bool> serves_policies_;  // The server, as it said once; an upgrade of it restarts us sooner or later.
+  std::optional<bool> serves_policies_;                // The server; asked again while it does not: it may be upgraded.
   OwnWrites agent_writes_;
   std::map<std::string, OwnWrites> set_writes_;  // By namespace.
   std::optional<Amounts> amounts_;               // What the server made of the last ones we applied.
