@@ -21,11 +21,14 @@ const CLI::App* active(const CLI::App& app) {
   return chosen.empty() ? &app : active(*chosen.front());
 }
 
-std::vector<std::string> flag_names(const CLI::App& app) {
+// Its own, and those that may stand behind any command.
+std::vector<std::string> flag_names(const CLI::App* app) {
   std::vector<std::string> out;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const auto& name : option->get_lnames()) out.push_back("--" + name);
-    for (const auto& name : option->get_snames()) out.push_back("-" + name);
+  for (; app != nullptr; app = app->get_parent()) {
+    for (const CLI::Option* option : app->get_options()) {
+      for (const auto& name : option->get_lnames()) out.push_back("--" + name);
+      for (const auto& name : option->get_snames()) out.push_back("-" + name);
+    }
   }
   return out;
 }
@@ -43,7 +46,7 @@ void tell_unknown(const CLI::App& app, std::string word) {
   const CLI::App* command = active(app);
   const bool is_flag = word.starts_with('-');
   if (is_flag) word = word.substr(0, word.find('='));
-  const auto known = is_flag ? flag_names(*command) : command_names(*command);
+  const auto known = is_flag ? flag_names(command) : command_names(*command);
   const std::string nearest = base::nearest_word(word, known);
   const std::string_view what = is_flag ? "flag" : known.empty() ? "argument" : "command";
   fmt::print(stderr, "{}: unknown {} \"{}\"{}\n", app.get_name(), what, cli::printable(word),
@@ -126,12 +129,15 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);
     return std::nullopt;
-  } catch (const CLI::ExtrasError&) {
-    const auto rest = app.remaining(true);
-    tell_unknown(app, rest.empty() ? "" : rest.front());
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // Help or version.
-    fmt::print(stderr, "{}: {}\n", app.get_name(), cli::printable(error.what()));
+    // A flag that is missing is most likely the one that was mistyped.
+    const auto rest = app.remaining(true);
+    if (!rest.empty()) {
+      tell_unknown(app, rest.front());
+    } else {
+      fmt::print(stderr, "{}: {}\n", app.get_name(), cli::printable(error.what()));
+    }
   }
   fmt::print(stderr, "See {} --help\n", app.get_name());
   return number(cli::ExitCode::usage);

@@ -144,8 +144,9 @@ base::Status add_path(Manifests& manifests, const std::filesystem::path& path, O
     return add_manifests(manifests, "standard input", text, others);
   }
   std::vector<std::filesystem::path> files;
-  if (std::filesystem::is_regular_file(path, error)) {
-    files.push_back(path);
+  const auto kind = std::filesystem::status(path, error).type();
+  if (kind != std::filesystem::file_type::directory && kind != std::filesystem::file_type::not_found) {
+    files.push_back(path);  // Also a pipe, as of `-f <(...)`.
   } else {
     for (auto entry = std::filesystem::directory_iterator(path, error);
          !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {

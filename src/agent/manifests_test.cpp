@@ -42,6 +42,11 @@ TEST(Manifests, a_list_is_its_items) {
   EXPECT_EQ(manifests.rules.size(), 1U);
 }
 
+TEST(Manifests, what_is_named_may_be_any_kind_of_file_and_must_be_there) {
+  EXPECT_TRUE(read_manifests("/dev/null")) << "as a pipe";
+  EXPECT_EQ(read_manifests("/nowhere").error().message(), "/nowhere: No such file or directory");
+}
+
 TEST(Manifests, an_error_names_file_line_column_and_field) {
   EXPECT_EQ(error_of(std::string(kRuleText) + "---\nkind: IPRule\nmetadata: {name: b}\nspec: {table: lots}"),
             "x.yaml:9:15: spec.table: expected a number, found a string");

@@ -35,6 +35,11 @@ std::string nearest_word(std::string_view word, std::span<const std::string> kno
     const std::size_t here = candidate.size() > kLongest ? least : distance(word, candidate);
     if (here < least) least = here, best = candidate;
   }
+  // A word that was not typed to its end.
+  constexpr std::size_t kTelling = 4;
+  if (!best.empty() || word.size() < kTelling) return best;
+  const auto begins = [&](const std::string& candidate) { return candidate.starts_with(word); };
+  if (std::ranges::count_if(known, begins) == 1) best = *std::ranges::find_if(known, begins);
   return best;
 }
 

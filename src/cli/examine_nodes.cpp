@@ -26,7 +26,7 @@ class Examinations {
   }
 
   void add_report(const std::string& node, const api::NodeState* report, NodeWishes wishes) {
-    if (report == nullptr) {
+    if (report == nullptr || report->status.facts.kernel.empty()) {  // The controller makes them before agents run.
       notes_.put(node).put("  no report: run `iprulectl doctor --local` there", Tone::warning).end_line();
       code_ = std::max(code_, ExitCode::attention);
       return;

@@ -64,6 +64,13 @@ TEST_F(ExamineNodes, reports_are_held_against_the_IPRules_for_their_nodes) {
   EXPECT_THAT(text(), Not(HasSubstr("IPR03"))) << "it is for no node";
 }
 
+TEST_F(ExamineNodes, a_node_whose_agent_never_reported_is_not_said_to_show_anything) {
+  facts(1) = {};
+  EXPECT_THAT(text(),
+              testing::StartsWith("worker-2  no report: run `iprulectl doctor --local` there\nworker-1, by what"));
+  EXPECT_EQ(answer().code, ExitCode::attention);
+}
+
 TEST_F(ExamineNodes, what_the_kernel_lacks_is_taken_from_the_report) {
   facts(0).capabilities.ct_original = false;
   EXPECT_THAT(text(), HasSubstr("Reply and marks cannot work  IPR0319\n"));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "dataplane/steering.h"
+
 namespace dataplane {
 namespace {
 

@@ -29,6 +29,10 @@ TEST(Iprulectl, an_unknown_word_is_answered_with_the_nearest_one_and_2) {
   EXPECT_EQ(flag.exit.code, 2);
   EXPECT_THAT(flag.errors, StartsWith("iprulectl: unknown flag \"--ouput\"; did you mean \"--output\"?\n"));
 
+  // Also where it stands behind the command, or is the one that must be given.
+  EXPECT_THAT(run({IPRULECTL, "version", "--colour=never"}).errors, HasSubstr("did you mean \"--color\"?\n"));
+  EXPECT_THAT(run({IPRULECTL, "plan", "--file", "x"}).errors, HasSubstr("did you mean \"--filename\"?\n"));
+
   const auto value = run({IPRULECTL, "version", "-o", "xml"});
   EXPECT_EQ(value.exit.code, 2);
   EXPECT_THAT(value.errors, HasSubstr("xml"));
