@@ -29,17 +29,16 @@ std::string nearest_word(std::string_view word, std::span<const std::string> kno
   constexpr std::size_t kLongest = 64;  // Nobody mistypes a longer one; the comparison is quadratic.
   std::string best;
   if (word.size() > kLongest) return best;
+  // A word that was not typed to its end.
+  constexpr std::size_t kTelling = 4;
+  const auto begins = [&](const std::string& candidate) { return candidate.starts_with(word); };
+  if (word.size() >= kTelling && std::ranges::count_if(known, begins) == 1) return *std::ranges::find_if(known, begins);
   // A third of the letters may be wrong: more is another word.
   std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string& candidate : known) {
     const std::size_t here = candidate.size() > kLongest ? least : distance(word, candidate);
     if (here < least) least = here, best = candidate;
   }
-  // A word that was not typed to its end.
-  constexpr std::size_t kTelling = 4;
-  if (!best.empty() || word.size() < kTelling) return best;
-  const auto begins = [&](const std::string& candidate) { return candidate.starts_with(word); };
-  if (std::ranges::count_if(known, begins) == 1) best = *std::ranges::find_if(known, begins);
   return best;
 }
 

@@ -36,6 +36,22 @@ bool is_too_long(const Error& error) {
 
 }  // namespace
 
+std::string next_page(std::string_view body) {
+  constexpr std::string_view kField = R"("continue":")";
+  // Where a server writes the list's own metadata differs by kind: before all objects, or behind them.
+  const auto items = body.find(R"("items":[)");
+  const std::string_view before = body.substr(0, items);
+  const auto objects_end = body.rfind("}]");
+  const std::string_view behind = objects_end == body.npos ? "" : body.substr(objects_end);
+  for (const std::string_view part : {before, behind}) {
+    const auto at = part.find(kField);
+    if (at == part.npos) continue;
+    const std::string_view rest = part.substr(at + kField.size());
+    return std::string(rest.substr(0, rest.find('"')));
+  }
+  return "";
+}
+
 ListWatch::ListWatch(Options options, Sink& sink, std::uint64_t seed)
     : options_(std::move(options)),
       sink_(sink),

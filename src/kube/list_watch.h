@@ -17,6 +17,10 @@
 
 namespace kube {
 
+// What the text of a list's page says the next one is to be asked for with, found without decoding it; empty: it is the
+// last, or does not say. A field of an object may look the same: a guess.
+std::string next_page(std::string_view body);
+
 // Keeps a Sink equal to what the server holds: decides what to ask, and takes the answers. It does no I/O and knows no
 // clock, so that every order of faults can be tried; run() in reflector.h does the talking.
 //

@@ -1,5 +1,6 @@
 #include "kube/reflector.h"
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <thread>
@@ -8,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "api.h"
+#include "testbed/fault_proxy.h"
 #include "testbed/relay.h"
 
 namespace api_test {
@@ -124,6 +126,35 @@ TEST_F(ReflectorTest, a_slow_decoder_holds_up_nobody_else_on_its_connection) {
     }));
   }
   EXPECT_TRUE(was_answered);
+}
+
+struct OneOnAPage {
+  static constexpr unsigned kPageSize = 1;
+  std::string value;
+};
+
+TEST_F(ReflectorTest, the_next_page_of_a_list_is_asked_for_while_one_is_decoded) {
+  for (const std::string name : {"a", "b", "c"}) ASSERT_OK(put(name, name));
+  const auto config = must(kube::from_kubeconfig({testbed::shared_cluster().admin_kubeconfig()}, ""));
+  testbed::FaultProxy proxy(config.server, must(config.tls()));
+  const auto client = connect(proxy.kubeconfig());
+  std::atomic<int> decoded = 0;
+  const auto decode_late = [&](const json::Value& object) -> base::Result<OneOnAPage> {
+    const int pages = std::min(++decoded + 1, 3);
+    EXPECT_TRUE(testbed::eventually("the next page is asked for", kBound,
+                                    [&] { return proxy.calls({.verb = "list", .resource = "configmaps"}) >= pages; }));
+    return OneOnAPage{std::string(TRY(object["data"]["value"].string_or("")))};
+  };
+  runtime::Signal changed;
+  const kube::Reflector<OneOnAPage> reflector(*client, kConfigMaps, decode_late, changed,
+                                              {.ns = ns_, .label_selector = "", .field_selector = ""});
+  ASSERT_TRUE(testbed::eventually("the list", kBound, [&] { return reflector.latest()->complete; }));
+  EXPECT_EQ(decoded, 3);
+  EXPECT_EQ(proxy.calls({.verb = "list", .resource = "configmaps"}), 3) << "no page was asked for twice";
+  for (const std::string name : {"a", "b", "c"}) {
+    ASSERT_NE(reflector.latest()->find(key(name)), nullptr);
+    EXPECT_EQ(reflector.latest()->find(key(name))->value.value, name);
+  }
 }
 
 TEST_F(ReflectorTest, of_a_selection_is_seen_what_enters_and_what_leaves_it) {
