@@ -257,11 +257,13 @@ TEST_F(Faults, F10_whatever_a_call_answers_the_pass_ends_harms_nobody_and_the_ne
   };
   constexpr std::uint32_t kChanges = 1000;
   std::vector<Refusal> refusals;
-  for (const std::uint32_t error : {EAGAIN, EBUSY, ENOMEM, ENOBUFS, EPERM, EMSGSIZE, EINVAL, EOPNOTSUPP}) {
+  for (const int refusal : {EAGAIN, EBUSY, ENOMEM, ENOBUFS, EPERM, EMSGSIZE, EINVAL, EOPNOTSUPP}) {
+    const auto error = static_cast<std::uint32_t>(refusal);
     refusals.push_back({.call = SYS_sendto, .error = error, .least = 0});
     refusals.push_back({.call = SYS_sendto, .error = error, .least = kChanges});
   }
-  for (const std::uint32_t error : {ENOMEM, EPERM}) {
+  for (const int refusal : {ENOMEM, EPERM}) {
+    const auto error = static_cast<std::uint32_t>(refusal);
     refusals.push_back({.call = SYS_recvmsg, .error = error, .least = 0});
   }
   for (const Refusal& refusal : refusals) {
