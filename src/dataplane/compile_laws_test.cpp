@@ -28,6 +28,22 @@ Marks marks_of(const Compiled& compiled, const Steering& steering) {
   return read_back(compiled.rules, compiled.table, steering.numbers.window, steering.numbers.protocol);
 }
 
+Steering steering_as(Mode mode) {
+  Steering out = arbitrary::steering();
+  out.mode = mode;
+  return out;
+}
+
+Mode either() {
+  return *rc::gen::element(Mode::rules, Mode::marks);
+}
+
+// By an agent that has just started: it knows only what it finds in the kernel.
+Compiled compile_anew(Steering steering, const Compiled& found) {
+  steering.marks = marks_of(found, steering);
+  return compile(steering);
+}
+
 std::map<net::Address, std::uint32_t> vips_of(const Compiled& compiled) {
   return compiled.table ? compiled.table->vips : std::map<net::Address, std::uint32_t>();
 }
@@ -95,31 +111,26 @@ RC_GTEST_PROP(CompileLaws, switch_of_back_ends_keeps_every_lookup_at_every_step,
 }
 
 RC_GTEST_PROP(CompileLaws, change_of_sources_keeps_common_lookups_at_every_step, ()) {
-  Steering steering = arbitrary::steering();
-  steering.mode = *rc::gen::element(Mode::rules, Mode::marks);
+  Steering steering = steering_as(either());
   const Compiled before = compile(steering);
   steering.sources = arbitrary::some_sources();
-  steering.mode = *rc::gen::element(Mode::rules, Mode::marks);
-  steering.marks = marks_of(before, steering);
-  const Compiled after = compile(steering);
+  steering.mode = either();
+  const Compiled after = compile_anew(steering, before);
   RC_PRE(vips_of(before) == vips_of(after));  // Else a reply too found a mark, or found none.
   keeps_common_lookups(steering, node_of(before), node_of(after));
 }
 
 RC_GTEST_PROP(CompileLaws, change_of_replies_keeps_common_lookups_at_every_step, ()) {
-  Steering steering = arbitrary::steering();
-  steering.mode = *rc::gen::element(Mode::rules, Mode::marks);
+  Steering steering = steering_as(either());
   const Compiled before = compile(steering);
   steering.replies = arbitrary::some_replies();
-  steering.marks = marks_of(before, steering);
-  const Compiled after = compile(steering);
+  const Compiled after = compile_anew(steering, before);
   RC_PRE(before.by_marks == after.by_marks);  // Else sources change their back end too, to make room.
   keeps_common_lookups(steering, node_of(before), node_of(after));
 }
 
 RC_GTEST_PROP(CompileLaws, order_of_input_does_not_matter, ()) {
-  Steering steering = arbitrary::steering();
-  steering.mode = *rc::gen::element(Mode::rules, Mode::marks);
+  Steering steering = steering_as(either());
   const Compiled expected = compile(steering);
   steering.sources = shuffled(steering.sources);
   steering.replies = shuffled(steering.replies);
@@ -127,31 +138,26 @@ RC_GTEST_PROP(CompileLaws, order_of_input_does_not_matter, ()) {
 }
 
 RC_GTEST_PROP(CompileLaws, after_a_restart_there_is_nothing_to_write, ()) {
-  Steering steering = arbitrary::steering();
-  steering.mode = Mode::marks;
+  const Steering steering = steering_as(Mode::marks);
   const Compiled first = compile(steering);
-  steering.marks = marks_of(first, steering);
-  const Compiled again = compile(steering);
+  const Compiled again = compile_anew(steering, first);
   RC_ASSERT(again.rules == first.rules);
   RC_ASSERT(again.table == first.table);
 }
 
 RC_GTEST_PROP(CompileLaws, rules_removed_while_nobody_remembered_come_back_under_their_marks, ()) {
-  Steering steering = arbitrary::steering();
-  steering.mode = Mode::marks;
+  const Steering steering = steering_as(Mode::marks);
   const Compiled first = compile(steering);
   Compiled left = first;
   std::erase_if(left.rules, [](const state::Rule& rule) { return rule.selector.mark && *rc::gen::arbitrary<bool>(); });
-  steering.marks = marks_of(left, steering);
-  const Compiled again = compile(steering);
+  const Compiled again = compile_anew(steering, left);
   RC_ASSERT(again.rules == first.rules);
   RC_ASSERT(again.table == first.table);
 }
 
 // A class with more lookups than before keeps the mark of all its members, where that is not remembered as another's.
 RC_GTEST_PROP(CompileLaws, unremembered_mark_passes_on_only_with_all_who_bear_it, ()) {
-  Steering steering = arbitrary::steering();
-  steering.mode = Mode::marks;
+  Steering steering = steering_as(Mode::marks);
   const Compiled before = compile(steering);
   steering.sources = arbitrary::some_sources();
   steering.replies = arbitrary::some_replies();
@@ -168,8 +174,7 @@ RC_GTEST_PROP(CompileLaws, unremembered_mark_passes_on_only_with_all_who_bear_it
 }
 
 RC_GTEST_PROP(CompileLaws, mark_stays_with_its_class_and_never_passes_to_another_at_once, ()) {
-  Steering steering = arbitrary::steering();
-  steering.mode = Mode::marks;
+  Steering steering = steering_as(Mode::marks);
   const Compiled before = compile(steering);
   steering.sources = arbitrary::some_sources();
   steering.replies = arbitrary::some_replies();
@@ -181,8 +186,7 @@ RC_GTEST_PROP(CompileLaws, mark_stays_with_its_class_and_never_passes_to_another
 }
 
 RC_GTEST_PROP(CompileLaws, table_is_always_one_the_kernel_takes, ()) {
-  Steering steering = arbitrary::steering();
-  steering.mode = *rc::gen::element(Mode::rules, Mode::marks);
+  Steering steering = steering_as(either());
   const Compiled compiled = compile(steering);
   for (const auto& rule : compiled.rules) RC_ASSERT(state::validate(rule).has_value());
   if (compiled.table) RC_ASSERT(state::validate(*compiled.table).has_value());
