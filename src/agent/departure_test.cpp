@@ -5,17 +5,17 @@
 namespace agent {
 namespace {
 
-api::Agent selecting(std::string zone) {
+api::Agent selecting(const std::string& zone) {
   api::Agent out;
   out.meta.name = "agent";
   out.meta.ns = "home";
-  if (!zone.empty()) out.spec.node_selector.set("zone", std::move(zone));
+  if (!zone.empty()) out.spec.node_selector.set("zone", zone);
   return out;
 }
 
-meta::Labels zone(std::string name) {
+meta::Labels zone(const std::string& name) {
   meta::Labels out;
-  out.set("zone", std::move(name));
+  out.set("zone", name);
   return out;
 }
 
