@@ -107,6 +107,64 @@ TEST_F(TwoControllers, C1_a_leader_that_was_paused_ends_when_it_wakes_and_the_ot
   EXPECT_TRUE(leads(second_));
 }
 
+// What the next version's Deployment changes is the image of the agents. While both run, one of them leads.
+TEST(Versions, B9_an_upgrade_and_its_roll_back_change_the_agents_once_each_and_nothing_else) {
+  const auto start = [](const std::string& version) {
+    return install::start_controller({"--leader-elect"}, {"RELATED_IMAGE_AGENT_IMAGE=example.test/agent:" + version});
+  };
+  const auto of_agents = [](const std::string& path) {
+    return install::cluster()
+        .kubectl({"get", "daemonset", "iprule-agent", "-n", install::kNamespace, "-o", "jsonpath=" + path})
+        .value_or("");
+  };
+  const auto runs = [&](const std::string& version) {
+    return eventually("the agents are of " + version, kBound, [&] {
+      return of_agents("{.spec.template.spec.containers[0].image}") == "example.test/agent:" + version;
+    });
+  };
+  const auto published = [] {
+    return kubectl({"get", "ipruleconfigs", "-o", "jsonpath={.items[*]['metadata.uid','metadata.generation']}"});
+  };
+  const auto is_ready = [](const Controller& controller) {
+    return eventually("ready", kBound, [&] { return controller.probe("/readyz").status == 200; });
+  };
+  const auto replace = [&](Controller& one, Controller other) {
+    ASSERT_TRUE(is_ready(other)) << other.process.output();
+    one.process.signal(SIGTERM);
+    ASSERT_TRUE(one.process.wait_exit(kBound));
+    one = std::move(other);
+  };
+
+  Controller controller = start("v1");
+  kubectl({"apply", "-f", "-"},
+          "{apiVersion: api.operator.brtrm.dev/v1alpha1, kind: Agent, metadata: {name: agent, "
+          "namespace: " +
+              install::kNamespace + "}}");
+  publish("steady", 9);
+  ASSERT_TRUE(runs("v1")) << controller.process.output();
+  ASSERT_TRUE(is_published("steady"));
+  const std::string hash = R"({.spec.template.metadata.annotations.iprule\.operator\.brtrm\.dev/template-hash})";
+  const std::string before = published();
+  const std::string first_hash = of_agents(hash);
+  const int first = std::stoi(of_agents("{.metadata.generation}"));
+  ASSERT_FALSE(first_hash.empty());
+
+  replace(controller, start("v2"));
+  ASSERT_TRUE(runs("v2")) << controller.process.output();
+  EXPECT_EQ(of_agents("{.metadata.generation}"), std::to_string(first + 1));
+  EXPECT_NE(of_agents(hash), first_hash);
+
+  replace(controller, start("v1"));
+  ASSERT_TRUE(runs("v1")) << controller.process.output();
+  EXPECT_EQ(of_agents("{.metadata.generation}"), std::to_string(first + 2));
+  EXPECT_EQ(of_agents(hash), first_hash);
+  EXPECT_EQ(published(), before);
+  EXPECT_EQ(of_agents("{.metadata.managedFields[?(@.operation==\"Apply\")].manager}"), "ip-rule-operator");
+  kubectl({"delete", "agents", "--all", "-n", install::kNamespace});
+  kubectl({"delete", "iprules", "--all"});
+  kubectl({"delete", "services", "--selector=!component", "--namespace=default"});
+}
+
 // The pause hits in the midst of a write, which reaches the server when another leads and has done the same work.
 TEST(Leader, C1_a_write_under_way_when_its_leader_was_paused_changes_nothing) {
   const testbed::CallMatch creates{.verb = "create", .resource = "ipruleconfigs"};
