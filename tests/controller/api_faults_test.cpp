@@ -22,6 +22,7 @@ class ControllerFaults : public ControllerBehindProxy {
  protected:
   // One node, one rule, so many Services; all of it acknowledged.
   void settle(int services) {
+    proxy_.keep_bodies();
     script_.add_agent();
     script_.add_node("n1");
     put_rule(120);

@@ -165,7 +165,7 @@ bool CallMatch::matches(const ApiCall& call) const {
 
 Fault FaultProxy::State::choose(const ApiCall& call, const std::string& body) {
   ++calls[call];
-  if (!body.empty()) bodies.emplace_back(call, body);
+  if (keeps_bodies && !body.empty()) bodies.emplace_back(call, body);
   for (auto rule = rules.begin(); rule != rules.end(); ++rule) {
     if (!rule->match.matches(call)) continue;
     if (rule->times.skip-- > 0) continue;
@@ -227,6 +227,10 @@ int FaultProxy::calls(const CallMatch& match) const {
     for (const auto& [call, times] : state.calls) count += match.matches(call) ? times : 0;
     return count;
   });
+}
+
+void FaultProxy::keep_bodies() {
+  state_.change([](State& state) { state.keeps_bodies = true; });
 }
 
 std::vector<std::string> FaultProxy::bodies(const CallMatch& match) const {

@@ -106,7 +106,8 @@ class FaultProxy {
   void cut_all();  // Every connection of every client breaks, now.
   void heal();     // Forgets all faults; what is frozen or dropped stays so.
 
-  int calls(const CallMatch& match) const;                        // How many came so far.
+  int calls(const CallMatch& match) const;  // How many came so far.
+  void keep_bodies();                       // Of calls from now on; nobody else has room for those of minutes.
   std::vector<std::string> bodies(const CallMatch& match) const;  // Of those that had one, in order.
 
  private:
@@ -119,6 +120,7 @@ class FaultProxy {
   struct State {
     std::list<Rule> rules;
     std::map<ApiCall, int> calls;  // How often each came.
+    bool keeps_bodies = false;
     std::vector<std::pair<ApiCall, std::string>> bodies;
     std::map<std::string, http::Response> first_lists;
     int releases = 0;
