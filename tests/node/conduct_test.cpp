@@ -42,6 +42,39 @@ class RealNodeConduct : public RealNode {
              fmt::format(R"({{"spec":{}}})", spec)});
   }
 
+  // A Service with so many pods, which is no business of the service proxy, and a rule for their addresses.
+  void publish_pods(std::size_t count) {
+    std::string manifests = R"(
+apiVersion: api.operator.brtrm.dev/v1alpha1
+kind: IPRule
+metadata: {name: many}
+spec: {cidrs: [198.18.7.1/32], table: 100, priority: 1000, source: {modes: [Endpoints]}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: many, labels: {service.kubernetes.io/service-proxy-name: nobody}}
+spec: {type: LoadBalancer, ports: [{port: 80}]}
+)";
+    constexpr std::size_t kSlice = 1000;  // The most that one takes.
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i % kSlice == 0) {
+        manifests += fmt::format(
+            "---\napiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {{name: many-{}, labels: "
+            "{{kubernetes.io/service-name: many}}}}\naddressType: IPv4\nports: [{{port: 80}}]\nendpoints:\n",
+            i / kSlice);
+      }
+      manifests += fmt::format("- addresses: [10.77.{}.{}]\n", i / 250, i % 250 + 1);
+    }
+    kubectl({"apply", "--server-side", "-f", "-"}, manifests);
+    kubectl({"patch", "service", "many", "--subresource=status", "--type=merge", "-p",
+             R"({"status":{"loadBalancer":{"ingress":[{"ip":"198.18.7.1"}]}}})"});
+  }
+  void withdraw_pods() {
+    kubectl({"delete", "iprule", "many"});
+    kubectl({"delete", "service", "many"});
+    kubectl({"delete", "endpointslices", "--selector=kubernetes.io/service-name=many"});
+  }
+
   std::vector<RuleWatch> watches_;
   std::vector<std::string> marks_;
 };
@@ -95,6 +128,39 @@ TEST_F(RealNodeConduct, S24_a_drained_node_keeps_its_agent_and_its_rules) {
   }));
   expect_untouched();
   kubectl({"uncordon", node.name()});
+}
+
+// The kubelet writes the limit into the container's cgroup, and the kernel keeps it.
+TEST_F(RealNodeConduct, I2_an_agent_stays_below_its_memory_limit_and_one_that_is_killed_there_leaves_its_rules) {
+  const auto limit = [this](const std::string& memory) {
+    patch_agent(fmt::format(R"({{"resources":{{"requests":{{"memory":{0}}},"limits":{{"memory":{0}}}}}}})", memory));
+  };
+  const auto ends = [this] {
+    return kubectl({"get", "pods", "--namespace=" + kNamespace, "--selector=app=iprule-agent", "-o",
+                    "jsonpath={.items[*].status.containerStatuses[*]['state','lastState'].terminated.reason}"});
+  };
+  testbed::Node& node = *nodes().front();
+  const auto are_steered = [&](std::size_t pods) {
+    return eventually(fmt::format("{} pods are steered", pods), kBound,
+                      [&] { return static_cast<std::size_t>(std::ranges::count(marks(node), ':')) > pods; });
+  };
+  limit("\"5Mi\"");
+  publish_pods(1'000);
+  ASSERT_TRUE(agents_become_ready());
+  ASSERT_TRUE(are_steered(1'000)) << marks(node).substr(0, 2000);
+  EXPECT_EQ(ends(), "") << "16Mi are asked for by default, of which most is the kernel's to take back";
+
+  auto watch = RuleWatch::start(node);
+  ASSERT_TRUE(watch) << watch.error().message();
+  publish_pods(10'000);
+  EXPECT_TRUE(eventually("one is killed for its memory", kBound, [&] { return ends().contains("OOMKilled"); }))
+      << ends() << kubectl({"get", "pods", "--namespace=" + kNamespace});
+  EXPECT_TRUE(are_steered(1'000));
+  limit("null");
+  ASSERT_TRUE(agents_become_ready());
+  EXPECT_TRUE(are_steered(10'000));
+  EXPECT_EQ(watch->changes(), "") << "only members of a class came";
+  withdraw_pods();
 }
 
 TEST_F(RealNodeConduct, D21_a_node_that_is_no_longer_selected_is_cleaned_and_the_other_is_not) {
