@@ -18,7 +18,7 @@ bool has_room(int descriptor) {
 
 }  // namespace
 
-void Outlet::put(int descriptor, std::string line) {
+void Outlet::put(int descriptor, std::string_view line) {
   const std::lock_guard lock(mutex_);
   if (!drain(descriptor) || !has_room(descriptor)) {
     ++lost_;

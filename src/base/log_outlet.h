@@ -4,6 +4,7 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 namespace base::log {
 
@@ -16,7 +17,7 @@ class Outlet {
   explicit Outlet(std::function<std::string(std::size_t lost)> account) : account_(std::move(account)) {}
 
   // A line with its newline.
-  void put(int descriptor, std::string line);
+  void put(int descriptor, std::string_view line);
 
  private:
   bool drain(int descriptor);  // Whether all of `rest_` is out.

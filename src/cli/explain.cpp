@@ -321,7 +321,7 @@ base::Result<Answer> explain_packet(path::Packet packet, const std::optional<net
                                     const std::optional<Assignment>& supposed, const std::optional<LiveWish>& live) {
   if (supposed && live) return refuse("--live", "what is only supposed sends no packets");
   const path::Packet flow = packet;  // Before anything is assumed of it.
-  Explanation explanation{.packet = std::move(packet), .supposed = supposed.has_value()};
+  Explanation explanation{.packet = packet, .supposed = supposed.has_value()};
   auto host = TRY(ThisHost::open());
   auto observed = supposed ? as_if(host, *supposed) : host.observe();
   explanation.observed = TRY(std::move(observed));
@@ -349,7 +349,7 @@ base::Result<Answer> explain_packet_by_dumps(path::Packet packet, const std::opt
                                   "table all`",
                                   folder.native(), net::text(packet.to.family())));
   }
-  Explanation explanation{.packet = std::move(packet), .supposed = supposed.has_value(), .dumped = true};
+  Explanation explanation{.packet = packet, .supposed = supposed.has_value(), .dumped = true};
   explanation.observed = supposed ? as_if(host, *supposed) : host.state;
   if (!host.links) assume_links(explanation);
   TRY(assume_iif(explanation));

@@ -28,7 +28,7 @@ using lab::Scene;
 using std::chrono::steady_clock;
 
 constexpr int kNodes = 3;
-constexpr std::size_t kAddresses = 2 * kNodes;  // Of all Services, in both families.
+constexpr std::size_t kAddresses = std::size_t{2} * kNodes;  // Of all Services, in both families.
 constexpr int kManyServices = 5000;
 constexpr int kConversations = 50;
 
@@ -244,6 +244,7 @@ class Lab {
   base::Status open_shell(const lab::Host& host) {
     say("shell     on {}; the world goes when it ends", host.name());
     return host.within([]() -> base::Status {
+      // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody else waits for children here.
       (void)!std::system("exec \"${SHELL:-/bin/sh}\"");  // How the person's last command ended says nothing of the lab.
       return {};
     });

@@ -251,7 +251,7 @@ base::Result<kube::Next> AgentRollout::roll_out(const Agent& agent, std::stop_to
 
 base::Result<std::optional<DaemonSet>> AgentRollout::put(const Agent& agent, const DaemonSet* live,
                                                          intent::RolloutFacts& facts, const std::stop_token& stop) {
-  const auto as_it_is = live != nullptr ? std::optional(*live) : std::nullopt;
+  auto as_it_is = live != nullptr ? std::optional(*live) : std::nullopt;
   if (live != nullptr) facts.foreign_set = foreign_owner(*live);
   if (facts.foreign_set || (live != nullptr && live->meta.terminating())) return as_it_is;
   const DaemonSet wanted = intent::agent_daemon_set(agent, options_.image);
