@@ -64,7 +64,7 @@ base::Result<bool> run(std::vector<bench::Group> groups, const std::filesystem::
 std::vector<bench::Group> all_groups() {
   return {bench::net_group(),       bench::state_group(),  bench::decode_group(), bench::intent_group(),
           bench::plan_group(),      bench::kernel_group(), bench::kube_group(),   bench::service_rules_group(),
-          bench::dataplane_group(), bench::memory_group(), bench::scale_group()};
+          bench::dataplane_group(), bench::memory_group(), bench::scale_group(),  bench::crowd_group()};
 }
 
 }  // namespace

@@ -72,6 +72,7 @@ Group service_rules_group();
 Group dataplane_group();
 Group memory_group();
 Group scale_group();
+Group crowd_group();
 
 struct Beside {
   std::string name;

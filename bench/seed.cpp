@@ -9,6 +9,7 @@
 
 #include "api/iprule.h"
 #include "api/kinds.h"
+#include "api/node_state.h"
 #include "lab/kubernetes/pki.h"
 #include "testbed/http.h"
 
@@ -88,6 +89,17 @@ base::Status Seed::put_nodes(std::uint32_t first, std::uint32_t count) {
             R"("spec":{{"nodeName":"{0}","containers":[{{"name":"agent","image":"agent"}}]}},)"
             R"("status":{{"phase":"Running","conditions":[{{"type":"Ready","status":"True"}}]}}}})",
             name)));
+  }
+  return send();
+}
+
+base::Status Seed::put_reports(std::int32_t count) {
+  for (std::int32_t i = 0; i < count; ++i) {
+    api::NodeState state;
+    state.meta.name = node_name(static_cast<std::uint32_t>(i));
+    state.meta.uid = "uid-" + state.meta.name;
+    state.spec = {.token = "t", .cluster_prefixes = {"10.0.0.0/8"}, .nodes = count};
+    add(key_of(api::NodeState::kPlural, state.meta.name), as_stored(api::encode(state)));
   }
   return send();
 }

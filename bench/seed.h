@@ -21,6 +21,8 @@ class Seed {
   base::Status put(const intent::SmallCluster& world);
   // Nodes `first` to `first + count - 1`, each with a ready pod of the agent in the name space `default`.
   base::Status put_nodes(std::uint32_t first, std::uint32_t count);
+  // The report objects of the first `count` nodes, nothing reported yet.
+  base::Status put_reports(std::int32_t count);
 
  private:
   void add(std::string key, std::string object);

@@ -55,10 +55,9 @@ void ClusterSource::follow_configs(base::TimePoint begin) {
 void ClusterSource::join() {
   const auto reports = reports_.latest();
   if (configs_ || !reports->complete) return;
-  const std::size_t prefixes =
-      reports->objects.empty() ? 0 : reports->objects.front()->value.spec.cluster_prefixes.size();
+  const std::int32_t nodes = reports->objects.empty() ? 0 : reports->objects.front()->value.spec.nodes;
   const auto now = std::chrono::steady_clock::now();
-  const auto delay = boot_delay(node_name_, prefixes, now.time_since_epoch());
+  const auto delay = boot_delay(node_name_, nodes, now.time_since_epoch());
   if (delay > base::Duration::zero()) {
     base::log::info("many nodes may start with this one: the published objects are asked for a little later",
                     {{"delay_ms", std::chrono::duration_cast<std::chrono::milliseconds>(delay).count()}});

@@ -1,17 +1,16 @@
 #include "agent/crowd.h"
 
 #include <algorithm>
-#include <cstdint>
 
 namespace agent {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t kPrefixesPerNode = 3;  // About: its addresses and the pods'.
-constexpr std::size_t kManyNodes = 50;
-constexpr base::Duration kPerNode = 2ms;
-constexpr base::Duration kLongest = 20s;
+constexpr std::int32_t kFewNodes = 50;
+constexpr std::int32_t kMostNodes = 10'000;  // More come closer together.
+constexpr base::Duration kReport = 1ms;      // What one takes of the time of a small server.
+constexpr base::Duration kList = 5ms;
 constexpr base::Duration kJustBooted = 5min;
 
 // FNV-1a: the same on every machine and in every version.
@@ -21,21 +20,24 @@ std::uint64_t hash(std::string_view text) {
   return out ^ (out >> 32U);
 }
 
+base::Duration place_in_line(std::string_view node, std::int32_t nodes, base::Duration each) {
+  if (nodes <= kFewNodes) return {};
+  const base::Duration line = each * std::min(nodes, kMostNodes);
+  return base::Duration(hash(node) % static_cast<std::uint64_t>(line.count()));
+}
+
 }  // namespace
 
-bool is_crowd(std::size_t cluster_prefixes) {
-  return cluster_prefixes > kManyNodes * kPrefixesPerNode;
+base::Duration turn_of(std::string_view node, std::int32_t nodes) {
+  return place_in_line(node, nodes, kReport);
 }
 
 bool may_join_a_crowd(base::Duration uptime) {
   return uptime < kJustBooted;
 }
 
-base::Duration boot_delay(std::string_view node, std::size_t cluster_prefixes, base::Duration uptime) {
-  if (!is_crowd(cluster_prefixes) || !may_join_a_crowd(uptime)) return {};
-  const auto nodes = static_cast<base::Duration::rep>(cluster_prefixes / kPrefixesPerNode);
-  const base::Duration spread = std::min<base::Duration>(kPerNode * nodes, kLongest);
-  return base::Duration(hash(node) % static_cast<std::uint64_t>(spread.count()));
+base::Duration boot_delay(std::string_view node, std::int32_t nodes, base::Duration uptime) {
+  return may_join_a_crowd(uptime) ? place_in_line(node, nodes, kList) : base::Duration();
 }
 
 }  // namespace agent

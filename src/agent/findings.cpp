@@ -276,7 +276,7 @@ std::optional<Findings> answer_to(const ClusterSource::Basis& basis, const NodeI
                .token = report->value.spec.token,
                .version = report->version,
                .stored = report->value.status,
-               .many_nodes = is_crowd(report->value.spec.cluster_prefixes.size())};
+               .turn = turn_of(report->key.name, report->value.spec.nodes)};
   out.found.token = out.token;
   out.found.boot_id = identity.boot_id;
   out.found.version = identity.version;

@@ -8,6 +8,7 @@
 #include "agent/freshness.h"
 #include "agent/node_loop.h"
 #include "api/node_state.h"
+#include "base/clock.h"
 #include "intent/node/report.h"
 
 namespace agent {
@@ -22,7 +23,7 @@ struct Findings {
   std::string token{};
   std::uint64_t version = 0;
   api::NodeState::Status stored{};
-  bool many_nodes = false;  // Then their reports should not come at one instant.
+  base::Duration turn{};  // So long after it was found: not all nodes report at one instant.
 };
 
 // What does not change while an agent runs.

@@ -53,6 +53,16 @@ struct Node {
   bool listed_under_token = true;
 };
 
+TEST(Findings, B6_among_many_nodes_each_reports_at_its_turn) {
+  Node node;
+  EXPECT_EQ(node.find()->turn, base::Duration::zero());
+  node.reports = {.complete = true};
+  api::NodeState report;
+  report.spec = {.token = "t", .cluster_prefixes = {}, .nodes = 10'000};
+  add(node.reports, "worker-1", report);
+  EXPECT_GT(node.find()->turn, base::Duration::zero());
+}
+
 TEST(Findings, what_was_read_back_is_stated) {
   const auto found = Node().find();
   ASSERT_TRUE(found);

@@ -16,7 +16,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kReportTime = 30s;
-constexpr auto kSpread = 2s;  // Over which the reports of many nodes are spread.
 
 meta::Time wall_time() {
   return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
@@ -55,7 +54,6 @@ Reporter::Reporter(kube::Client& client, std::string node)
     : client_(client),
       node_(std::move(node)),
       backoff_(200ms, 30s, kube::random_seed()),
-      jitter_(kSpread, kSpread, kube::random_seed()),
       thread_([this](std::stop_token stop) { run(std::move(stop)); }) {}
 
 void Reporter::note(Findings findings) {
@@ -70,8 +68,8 @@ void Reporter::run(std::stop_token stop) {
     again.reset();
     auto latest = latest_.latest();
     if (!*latest || stop.stop_requested()) continue;
-    if ((*latest)->many_nodes) {
-      (void)runtime::Signal().wait(stop, base::SteadyClock().now() + jitter_.next());
+    if ((*latest)->turn > base::Duration::zero()) {
+      (void)runtime::Signal().wait(stop, base::SteadyClock().now() + (*latest)->turn);
       latest = latest_.latest();
     }
     if (const auto done = write(**latest, kube::within(kReportTime, stop)); done) {

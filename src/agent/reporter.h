@@ -34,7 +34,6 @@ class Reporter {
   kube::Client& client_;
   const std::string node_;
   base::Backoff backoff_;
-  base::Backoff jitter_;
   LastReport last_;
   std::string told_;
   runtime::Signal changed_;

@@ -48,7 +48,7 @@ TEST(Agent, a_manifest_of_the_old_project_is_read) {
 TEST(NodeState, what_is_written_can_be_read_again) {
   NodeState state;
   state.meta.name = "n1";
-  state.spec = {.token = "t", .cluster_prefixes = {"10.0.0.0/8"}};
+  state.spec = {.token = "t", .cluster_prefixes = {"10.0.0.0/8"}, .nodes = 3};
   state.status = {
       .token = "t",
       .boot_id = "b",

@@ -69,11 +69,13 @@ struct NodeState {
   struct Spec {
     std::string token;  // A report counts only while it repeats this.
     std::vector<std::string> cluster_prefixes;
+    std::int32_t nodes = 0;  // About; 0: unknown.
 
     template <typename Self, typename Visitor>
     static void fields(Self& self, Visitor& visit) {
       visit("token", self.token);
       visit("clusterPrefixes", self.cluster_prefixes);
+      visit("nodes", self.nodes);
     }
     bool operator==(const Spec&) const = default;
   };

@@ -16,14 +16,8 @@ constexpr const char* kLater = "asked for a little later";
 class AgentBoot : public AgentOnNode {
  protected:
   void know_nodes(int nodes) {
-    std::string prefixes;
-    for (int i = 0; i < 3 * nodes; ++i) {
-      prefixes += fmt::format("{}10.{}.{}.0/24", i == 0 ? "" : ", ", 100 + i / 256, i % 256);
-    }
-    apply(
-        fmt::format("apiVersion: {}\nkind: NodeState\nmetadata: {{name: {}}}\n"
-                    "spec: {{token: t, clusterPrefixes: [{}]}}\n",
-                    api::kApiVersion, kNode, prefixes));
+    apply(fmt::format("apiVersion: {}\nkind: NodeState\nmetadata: {{name: {}}}\nspec: {{token: t, nodes: {}}}\n",
+                      api::kApiVersion, kNode, nodes));
   }
   void boot() {
     const auto uptime = std::chrono::steady_clock::now().time_since_epoch();
@@ -56,6 +50,25 @@ TEST_F(AgentBoot, E6_among_few_and_when_only_the_agent_is_new_it_asks_at_once) {
   start_agent();
   EXPECT_TRUE(becomes_reported(".counts.rules", "1"));
   EXPECT_THAT(agent_->output(), Not(HasSubstr(kLater)));
+}
+
+// Its kernel is changed at once; what it has to say waits for its turn, and is then said once.
+TEST_F(AgentBoot, B6_among_many_whatever_happens_until_its_turn_is_one_report) {
+  constexpr auto kTurn = 5485ms;  // Of this name among so many.
+  know_nodes(6000);
+  const auto start = std::chrono::steady_clock::now();
+  start_agent();
+  for (const std::string number : {"1", "2", "3"}) {
+    publish(config("iprc-10-96-1-" + number, "10.96.1." + number));
+    ASSERT_TRUE(rule_appears("10.96.1." + number));
+  }
+  ASSERT_TRUE(becomes_reported(".counts.rules", "3"));
+  const std::string metrics = ask("/metrics");
+  const std::string patches = "method=\"PATCH\"} ";
+  const auto at = metrics.find(patches);
+  ASSERT_NE(at, metrics.npos) << metrics;
+  const auto turns = (std::chrono::steady_clock::now() - start) / kTurn;
+  EXPECT_LE(std::stol(metrics.substr(at + patches.size())), turns);
 }
 
 }  // namespace

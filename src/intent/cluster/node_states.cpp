@@ -14,17 +14,25 @@ meta::OwnerReference owner_of(const api::Node& node) {
   return {.api_version = "v1", .kind = "Node", .name = node.meta.name, .uid = node.meta.uid};
 }
 
-NodeStateWrite create(const api::Node& node, const NodeStateWishes& wishes) {
+// A number that is still about right stays: else each node that comes or goes would change the objects of all others.
+std::int32_t about(std::int32_t have, std::size_t nodes) {
+  const auto now = static_cast<std::int32_t>(nodes);
+  return now < have / 2 || now / 2 > have || have == 0 ? now : have;
+}
+
+NodeStateWrite create(const api::Node& node, const NodeStateWishes& wishes, std::size_t nodes) {
   api::NodeState state;
   state.meta.name = node.meta.name;
   state.meta.owners = {owner_of(node)};
-  state.spec = {.token = wishes.fresh_token, .cluster_prefixes = wishes.cluster_prefixes};
+  state.spec = {.token = wishes.fresh_token, .cluster_prefixes = wishes.cluster_prefixes, .nodes = about(0, nodes)};
   return {.step = Step::create, .object = std::move(state)};
 }
 
-std::optional<NodeStateWrite> keep(const api::NodeState& have, const api::Node& node, const NodeStateWishes& wishes) {
+std::optional<NodeStateWrite> keep(const api::NodeState& have, const api::Node& node, const NodeStateWishes& wishes,
+                                   std::size_t nodes) {
   api::NodeState right = have;
   right.spec.cluster_prefixes = wishes.cluster_prefixes;
+  right.spec.nodes = about(have.spec.nodes, nodes);
   const bool is_distrusted = std::ranges::find(wishes.distrusted, have.meta.name) != wishes.distrusted.end();
   if (right.spec.token.empty() || is_distrusted) right.spec.token = wishes.fresh_token;
   if (node_uid(have).empty()) right.meta.owners.push_back(owner_of(node));
@@ -78,13 +86,13 @@ std::vector<NodeStateWrite> node_state_changes(const AgentPlaces& places, const 
     } else if (places.unseen.empty() && !with_agent.contains(state->meta.name) && is_answered(*state) &&
                state->status.holds_nothing) {
       out.push_back({.step = Step::let_go, .object = *state});
-    } else if (auto write = keep(*state, *node->second, wishes)) {
+    } else if (auto write = keep(*state, *node->second, wishes, nodes.size())) {
       out.push_back(*std::move(write));
     }
   }
   for (const std::string_view name : with_agent) {
     const auto node = nodes.find(name);
-    if (node != nodes.end() && !taken.contains(name)) out.push_back(create(*node->second, wishes));
+    if (node != nodes.end() && !taken.contains(name)) out.push_back(create(*node->second, wishes, nodes.size()));
   }
   std::ranges::sort(out, {}, [](const NodeStateWrite& write) { return std::string_view(write.object.meta.name); });
   return out;

@@ -23,7 +23,7 @@ struct AgentPlaces {
 struct NodeStateWrite {
   enum class Step {
     create,     // An agent is bound to the node: from now on the node may hold something.
-    update,     // Prefixes, token or owner are not right.
+    update,     // Prefixes, number of nodes, token or owner are not right.
     let_go,     // The agent has gone and left nothing behind.
     node_gone,  // Its Node is not in our view. Only a fresh read of that Node makes this sure.
   };

@@ -2,6 +2,7 @@
 
 #include <deque>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "intent/cluster/sample.h"
@@ -97,6 +98,26 @@ TEST(NodeStates, E1_it_goes_with_its_node_and_another_node_of_that_name_gets_its
   EXPECT_EQ(world.pass(), Texts{"node gone a"});
   EXPECT_EQ(world.pass(), Texts{"create a"});
   EXPECT_EQ(node_uid(world.state()), "uid-a2");
+}
+
+TEST(NodeStates, B6_the_number_of_nodes_is_told_anew_only_when_it_has_doubled_or_halved) {
+  World world;
+  auto grow_to = [&, have = 0](int nodes) mutable {
+    for (; have < nodes; ++have) world.node(fmt::format("node-{}", have), "uid");
+  };
+  grow_to(100);
+  world.pod_on("node-0");
+  world.pass();
+  EXPECT_EQ(world.state().spec.nodes, 100);
+  grow_to(201);
+  EXPECT_EQ(world.pass(), Texts{}) << "nobody is written to for each node that comes";
+  grow_to(202);
+  EXPECT_EQ(world.pass(), Texts{"update node-0"});
+  EXPECT_EQ(world.state().spec.nodes, 202);
+  world.forget_nodes();
+  world.node("node-0", "uid");
+  world.pass();
+  EXPECT_EQ(world.state().spec.nodes, 1);
 }
 
 TEST(NodeStates, prefixes_follow_and_a_token_changes_only_where_it_must) {
