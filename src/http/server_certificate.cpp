@@ -38,7 +38,7 @@ int choose_http_1_1(SSL*, const unsigned char** out, unsigned char* size, const 
 }
 
 base::Result<ServerCertificate::Context> make_context(const KeyPair& pair) {
-  const ServerCertificate::Context context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
+  ServerCertificate::Context context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
   if (!context) return fail(Fault::bug, tls_error("TLS context"));
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET);
@@ -62,7 +62,7 @@ std::chrono::sys_seconds wall_clock() {
 }  // namespace
 
 base::Result<ServerCertificate::Shared> ServerCertificate::from_files(Files files) {
-  const Shared out(new ServerCertificate);
+  Shared out(new ServerCertificate);
   out->files_ = std::move(files);
   out->state_.publish(TRY(out->load()));
   return out;
@@ -70,7 +70,7 @@ base::Result<ServerCertificate::Shared> ServerCertificate::from_files(Files file
 
 base::Result<ServerCertificate::Shared> ServerCertificate::self_signed(std::vector<std::string> names,
                                                                        std::chrono::seconds lifetime) {
-  const Shared out(new ServerCertificate);
+  Shared out(new ServerCertificate);
   out->names_ = std::move(names);
   out->lifetime_ = lifetime;
   out->state_.publish(TRY(out->load()));

@@ -146,7 +146,7 @@ Write withdraw(const IPRuleConfig& have, Write::Step step, meta::Time now) {
 }
 
 std::optional<Write> let_go(const IPRuleConfig& have, bool means_a_rule, const Removal& removal, meta::Time now) {
-  const Write remove{.step = Write::Step::remove, .object = have};
+  Write remove{.step = Write::Step::remove, .object = have};
   if (have.meta.terminating()) return std::nullopt;  // Somebody has removed it already.
   if (!means_a_rule || !removal.withdraws_first()) return remove;
   if (have.spec.state == ConfigState::present) return withdraw(have, Write::Step::withdraw, now);
