@@ -170,17 +170,17 @@ base::Result<Guard> Guard::start(const std::filesystem::path& folder) {
   base::Fd guard_end(ends[1]);
   const sigset_t signals = watched_signals();
   sigset_t before;
-  ::sigprocmask(SIG_BLOCK, &signals, &before);
+  (void)::pthread_sigmask(SIG_BLOCK, &signals, &before);
   const pid_t guard = ::getpid();
   const pid_t program = ::fork();
   if (program < 0) {
     const int error = errno;
-    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return base::fail_errno("guard: fork", error);
   }
   if (program == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (::getppid() != guard) ::raise(SIGTERM);  // It died before we asked to be told.
     return Guard(folder, std::move(program_end));
   }

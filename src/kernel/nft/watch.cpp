@@ -22,6 +22,7 @@ constexpr std::size_t kBuffer = std::size_t{4} << 20U;
 std::set<ino_t> open_inodes() {
   std::set<ino_t> out;
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc/self/fd"), ::closedir);
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody else reads this stream.
   while (const dirent* const entry = folder ? ::readdir(folder.get()) : nullptr) {
     struct stat about{};
     if (::fstatat(::dirfd(folder.get()), entry->d_name, &about, 0) == 0 && S_ISSOCK(about.st_mode)) {
