@@ -38,6 +38,16 @@ TEST(StandaloneStatus, of_a_look_that_failed_says_why_and_keeps_what_was_known) 
   EXPECT_EQ(status.kernel_rules, 3);
 }
 
+TEST(StandaloneStatus, counts_all_repairs_since_it_began) {
+  StandaloneStatus status;
+  for (const std::size_t repairs : {2U, 0U, 3U}) {
+    Pass pass;
+    pass.repairs = repairs;
+    take(status, std::optional(std::move(pass)));
+  }
+  EXPECT_EQ(status.repairs, 5);
+}
+
 TEST(StandaloneStatus, of_a_look_tells_what_the_node_lacks_for_the_rules_to_work) {
   Pass pass;
   const auto eth1 = net::InterfaceName::parse("eth1").value();

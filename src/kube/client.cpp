@@ -266,7 +266,7 @@ base::Status Client::wait_turn(const Limit& limit) {
   if (limit.urgent) return {};
   const auto turn = turns_->reserve(limit.deadline);
   if (!turn) return base::fail(base::Fault::timeout, "too many calls of our own: no turn before the deadline");
-  if (*turn > base::SteadyClock().now()) (void)runtime::Signal().wait(limit.stop, *turn);
+  if (*turn > base::SteadyClock().now()) (void)runtime::Signal().wait(limit.stop, turn);
   return {};
 }
 

@@ -46,7 +46,7 @@ bool covers(std::string_view exception, const http::Url& server) {
 }  // namespace
 
 base::Result<http::Url> parse_proxy(const std::string& text) {
-  const auto url = TRY(http::Url::parse(text.find("://") == std::string::npos ? "http://" + text : text));
+  auto url = TRY(http::Url::parse(text.find("://") == std::string::npos ? "http://" + text : text));
   if (url.scheme != "http") {
     return fail(Fault::invalid, fmt::format("proxy {}: only http:// proxies are supported", url.text()));
   }

@@ -308,6 +308,7 @@ TEST_F(NftTableTest, a_view_is_of_one_instant) {
   other.vips[ip("203.0.113.1")] = 0x3f00;
   settle(one);
   std::atomic<int> looks = 0;
+  std::atomic<int> writes = 0;
   std::jthread writer([&](const std::stop_token& stop) {
     auto own = Socket::open(Bus::netfilter).value();
     while (!stop.stop_requested()) {
@@ -315,13 +316,17 @@ TEST_F(NftTableTest, a_view_is_of_one_instant) {
       for (int i = 0; i < 4; ++i) {
         ASSERT_TRUE(apply(own, state::diff({.table = one}, other)));
         ASSERT_TRUE(apply(own, state::diff({.table = other}, one)));
+        ++writes;
       }
       looks.wait(before);  // There is no view without a moment in which nobody writes.
     }
   });
   int views = 0;
-  for (int i = 0; i < 200; ++i) {
+  int disturbed = 0;  // Looks during which somebody wrote.
+  for (int i = 0; (i < 200 || disturbed < 100) && i < 20'000; ++i) {
+    const int before = writes;
     const auto seen = observe(socket());
+    if (writes != before) ++disturbed;
     ++looks;
     looks.notify_all();
     if (seen) {
@@ -332,6 +337,7 @@ TEST_F(NftTableTest, a_view_is_of_one_instant) {
     }
   }
   EXPECT_GT(views, 0) << "there was nothing to compare";
+  EXPECT_GE(disturbed, 100) << "nobody was disturbed";
   writer.request_stop();
   ++looks;
   looks.notify_all();
