@@ -79,6 +79,7 @@ class Crowd {
  private:
   base::Status gather() {
     if (stage_) return {};
+    clients_.clear();  // Of a try that failed.
     auto stage = TRY(Stage::build());
     Seed seed(stage->cluster());
     TRY(seed.put(settled_cluster(kObjects, 10, 1)));
