@@ -231,7 +231,7 @@ TEST_P(CrashPoints, B1_B2_a_crash_at_any_write_changes_nothing_in_the_end) {
     }
   }
   fmt::print("{}: {} crashes\n", GetParam().name, crashes);
-  EXPECT_GE(crashes, 6);
+  EXPECT_GE(crashes, 4);  // Two kinds of writes at least; what is deleted at once gets no status.
 }
 
 INSTANTIATE_TEST_SUITE_P(Workloads, CrashPoints, testing::ValuesIn(kWorkloads), [](const auto& test) {
