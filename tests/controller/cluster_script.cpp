@@ -214,12 +214,16 @@ ObedientAgents::ObedientAgents(ClusterScript& script)
     : thread_([&script](std::stop_token stop) {
         std::uint64_t last = 0;
         while (!stop.stop_requested()) {
-          std::uint64_t newest = 0;
-          for (const api::IPRuleConfig& config : script.configs()) {
-            newest = std::max(newest, kube::parse_version(config.meta.resource_version).value_or(0));
+          try {
+            std::uint64_t newest = 0;
+            for (const api::IPRuleConfig& config : script.configs()) {
+              newest = std::max(newest, kube::parse_version(config.meta.resource_version).value_or(0));
+            }
+            if (newest > last || newest == 0) script.report_all();
+            last = newest;
+          } catch (const std::runtime_error&) {
+            continue;  // A call that failed: they try again, as agents do.
           }
-          if (newest > last || newest == 0) script.report_all();
-          last = newest;
           std::this_thread::sleep_for(std::chrono::milliseconds(50));
         }
       }) {}
