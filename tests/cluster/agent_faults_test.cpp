@@ -18,7 +18,7 @@ using testing::Not;
 
 constexpr auto kRecovery = 120s;  // Waits between tries grow to half a minute.
 
-class AgentFaults : public AgentOnNode {
+class AgentFaults : public AgentBehindProxy {
  protected:
   testing::AssertionResult rule_comes_back(const std::string& source) {
     return eventually(source + " is steered", kRecovery, [&] { return rules().contains(line(source)); });
@@ -51,16 +51,7 @@ struct CrashAtReport {
 
 class AgentKilledAtReport : public AgentFaults, public testing::WithParamInterface<CrashAtReport> {
  protected:
-  void start_behind_proxy() {
-    const auto account = cluster_.service_account("default", "edge-agent");
-    ASSERT_TRUE(account) << account.error().message();
-    start_agent({}, {}, proxy_.kubeconfig(account->token));
-  }
-
   static constexpr const char* kName = "iprc-10-96-1-50";
-  testbed::FaultProxy proxy_{http::Url::parse(cluster_.url()).value(),
-                             {.ca = base::read_file(cluster_.authority_file()).value_or("")},
-                             cluster_.address().text()};
 };
 
 INSTANTIATE_TEST_SUITE_P(

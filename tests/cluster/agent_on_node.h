@@ -11,9 +11,11 @@
 
 #include "api/iprule_config.h"
 #include "api/kinds.h"
+#include "base/file.h"
 #include "lab/world.h"
 #include "testbed/cluster.h"
 #include "testbed/eventually.h"
+#include "testbed/fault_proxy.h"
 #include "testbed/process.h"
 
 namespace cluster_test {
@@ -173,6 +175,20 @@ class AgentOnNode : public testing::Test {
   std::optional<lab::World> world_;
   lab::Host* node_ = nullptr;
   testbed::Process* agent_ = nullptr;
+};
+
+// The same with a proxy between the agent and the API server, which does what tests ask.
+class AgentBehindProxy : public AgentOnNode {
+ protected:
+  void start_behind_proxy() {
+    const auto account = cluster_.service_account("default", "edge-agent");
+    ASSERT_TRUE(account) << account.error().message();
+    start_agent({}, {}, proxy_.kubeconfig(account->token));
+  }
+
+  testbed::FaultProxy proxy_{http::Url::parse(cluster_.url()).value(),
+                             {.ca = base::read_file(cluster_.authority_file()).value_or("")},
+                             cluster_.address().text()};
 };
 
 }  // namespace cluster_test

@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-class AgentStop : public AgentOnNode {
+class AgentStop : public AgentBehindProxy {
  protected:
   void SetUp() override {
     AgentOnNode::SetUp();
@@ -20,7 +20,7 @@ class AgentStop : public AgentOnNode {
     ask_for_report("t");
     select("zone: a");
     publish(config("iprc-10-96-1-50", "10.96.1.50"));
-    start_agent();
+    start_behind_proxy();
     ASSERT_TRUE(rule_appears("10.96.1.50"));
     ASSERT_TRUE(becomes_reported(".counts.rules", "1"));
   }
@@ -78,14 +78,17 @@ TEST_F(AgentStop, S24_rights_taken_away_are_no_order) {
            "--serviceaccount=default:edge-agent"});
 }
 
-// As `kubectl delete -f` of a whole install does it: the agent's rights and the Agent go at the same time. It is held
-// meanwhile, so that it hears of both, and of its own end, at once.
+// As `kubectl delete -f` of a whole install does it: the agent's rights go, then the Agent. Its watch is late, so that
+// its own question is refused first.
 TEST_F(AgentStop, S24_L10_rights_that_go_together_with_the_agent_do_not_keep_the_rules) {
-  agent_->signal(SIGSTOP);
+  const testbed::CallMatch watches{.verb = "watch", .resource = "agents"};
+  const int before = proxy_.calls(watches);
+  proxy_.inject(watches, testbed::fault::Lag{2s});
+  proxy_.cut_all();
+  ASSERT_TRUE(eventually("watched anew", kBound, [&] { return proxy_.calls(watches) > before; }));
   kubectl({"delete", "clusterrolebinding", "edge-agent"});
   kubectl({"delete", "agents", "agent"});
   agent_->signal(SIGTERM);
-  agent_->signal(SIGCONT);
   ASSERT_TRUE(agent_->wait_exit(kBound));
   EXPECT_EQ(rules(), before_);
   kubectl({"create", "clusterrolebinding", "edge-agent", "--clusterrole=agent-role",
