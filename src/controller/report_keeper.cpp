@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/node.h"
+#include "base/log.h"
 #include "controller/resources.h"
 #include "json/reader.h"
 #include "kube/reflector.h"
@@ -12,6 +13,8 @@ namespace controller {
 namespace {
 
 using StateStep = intent::NodeStateWrite::Step;
+
+constexpr auto kAskAgain = std::chrono::minutes(10);  // Meanwhile the kind may have been brought up to date.
 
 }  // namespace
 
@@ -57,12 +60,40 @@ base::Status ReportKeeper::write(const intent::NodeStateWrite& write, std::stop_
         client_.remove(states, key, {.uid = meta.uid, .resource_version = meta.resource_version}, limit);
     if (!removed && removed.error().fault() != base::Fault::absent) return std::unexpected(removed.error());
     own_.note_removal(meta);
+    futile_.erase(meta.name);
     return {};
   }
   const auto body = api::encode(write.object);
-  own_.note(TRY(write.step == StateStep::create ? client_.create(states, "", body, limit)
-                                                : client_.update(states, key, body, limit)));
+  if (write.step == StateStep::create) {
+    own_.note(TRY(client_.create(states, "", body, limit)));
+  } else {
+    note_update(write.object, TRY(client_.update(states, key, body, limit)));
+  }
   return {};
+}
+
+// An update that changes nothing leaves an object its resourceVersion.
+void ReportKeeper::note_update(const api::NodeState& wanted, const std::string& answer) {
+  own_.note(answer);
+  json::Reader reader;
+  const auto object = reader.parse(answer);
+  const auto version = object ? (*object)["metadata"]["resourceVersion"].string_or("") : "";
+  if (version != wanted.meta.resource_version) {
+    futile_.erase(wanted.meta.name);
+    return;
+  }
+  if (futile_.empty()) {
+    base::log::warning("the server leaves out what was written; apply the CustomResourceDefinitions of this version",
+                       {{"kind", std::string(api::NodeState::kKind)}, {"name", wanted.meta.name}});
+  }
+  futile_.insert_or_assign(wanted.meta.name,
+                           Futile{.owners = wanted.meta.owners, .spec = wanted.spec, .at = base::SteadyClock().now()});
+}
+
+bool ReportKeeper::is_futile(const intent::NodeStateWrite& write) const {
+  const auto known = futile_.find(write.object.meta.name);
+  return write.step == StateStep::update && known != futile_.end() && known->second.spec == write.object.spec &&
+         known->second.owners == write.object.meta.owners && base::SteadyClock().now() - known->second.at < kAskAgain;
 }
 
 }  // namespace controller

@@ -165,6 +165,7 @@ bool ServiceRules::may_write(Work& work, const std::stop_token& stop) const {
 
 void ServiceRules::write_states(Work& work, const std::stop_token& stop) {
   for (const intent::NodeStateWrite& one : work.decision.states) {
+    if (reports_.is_futile(one)) continue;
     if (!may_write(work, stop)) return;
     const auto written = reports_.write(one, stop);
     if (note(work, written, api::NodeState::kKind, intent::text(one.step), one.object.meta.name))

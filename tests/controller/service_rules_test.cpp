@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "api/api.h"
@@ -409,6 +410,43 @@ TEST_F(ServiceRulesTest, S19_when_all_is_right_nothing_is_written) {
   script_.put_rule("green", R"({"cidrs":["192.0.2.0/24"],"table":7})");
   ASSERT_TRUE(becomes("the other is there", [&] { return script_.configs().size() == 2; }));
   for (std::size_t i = 0; i < settled.size(); ++i) EXPECT_EQ(writes_of(settled[i]), before[i]) << settled[i];
+}
+
+// The NodeState of an install that does not know yet how many nodes there are.
+class OldNodeStates : public ServiceRulesTest {
+ protected:
+  void SetUp() override {
+    kubectl({"patch", "crd", "nodestates.api.operator.brtrm.dev", "--type=json", "-p",
+             R"([{"op":"remove","path":"/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/nodes"}])"});
+    ASSERT_TRUE(becomes("old", [&] { return !knows_nodes(); }));
+  }
+  void TearDown() override {
+    kubectl({"apply", "-k", std::string(IPRULE_SOURCE_DIR) + "/config/crd"});
+    ASSERT_TRUE(becomes("new", [&] { return knows_nodes(); }));
+  }
+
+  static std::string kubectl(std::vector<std::string> arguments, std::string input = {}) {
+    return api_test::must(testbed::shared_cluster().kubectl(std::move(arguments), std::move(input)));
+  }
+  static bool knows_nodes() {
+    return kubectl({"create", "--dry-run=server", "--validate=false", "-f", "-", "-o", "jsonpath={.spec.nodes}"},
+                   fmt::format(R"({{"apiVersion":"{}","kind":"NodeState","metadata":{{"name":"x"}},)"
+                               R"("spec":{{"nodes":5}}}})",
+                               api::kApiVersion)) == "5";
+  }
+};
+
+TEST_F(OldNodeStates, S19_what_they_leave_out_is_not_written_with_every_pass) {
+  settle_one();
+  const auto updates_after = [&](const std::string& service, const std::string& vip, std::size_t configs) {
+    script_.put_service(service, vip);
+    EXPECT_TRUE(becomes("another pass", [&] { return script_.configs().size() == configs; }));
+    return proxy_.calls({.verb = "update", .resource = "nodestates"});
+  };
+  const int tried = updates_after("a", "203.0.113.10", 2);
+  EXPECT_GE(tried, 2) << "each node's once";
+  EXPECT_EQ(updates_after("b", "203.0.113.11", 3), tried);
+  EXPECT_EQ(updates_after("c", "203.0.113.12", 4), tried);
 }
 
 }  // namespace
