@@ -101,14 +101,18 @@ base::Result<std::optional<std::string_view>> Framer::next_in_brackets() {
       continue;
     }
     const char c = buffer_[seen_++];
+    const bool closes = c == '}' || c == ']';
+    if (closes && depth_ == 1) {
+      const auto object = std::string_view(buffer_).substr(start_, seen_ - start_);
+      begin_at(seen_);
+      return object;
+    }
     if (c == '"') {
       in_string_ = true;
     } else if (c == '{' || c == '[') {
       ++depth_;
-    } else if ((c == '}' || c == ']') && depth_ > 0 && --depth_ == 0) {
-      const auto object = std::string_view(buffer_).substr(start_, seen_ - start_);
-      begin_at(seen_);
-      return object;
+    } else if (closes && depth_ > 0) {
+      --depth_;
     }
     if (depth_ == 0) return fail(Fault::invalid, "the stream holds something that is no JSON object");
   }

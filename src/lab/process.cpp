@@ -78,7 +78,7 @@ std::vector<char*> environment_of(const Command& command) {
   for (int target = 0; target < 3; ++target) ::dup2(files.at(static_cast<std::size_t>(target)), target);
   sigset_t none;
   sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
   if (network < 0 || ::setns(network, CLONE_NEWNET) == 0) ::execvpe(arguments[0], arguments, environment);
   const char* reason = ::strerrordesc_np(errno);

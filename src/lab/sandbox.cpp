@@ -101,7 +101,7 @@ std::string read_report(const base::Fd& pipe) {
     (void)std::signal(WTERMSIG(status), SIG_DFL);
     sigset_t all;
     sigfillset(&all);
-    sigprocmask(SIG_UNBLOCK, &all, nullptr);
+    pthread_sigmask(SIG_UNBLOCK, &all, nullptr);
     ::raise(WTERMSIG(status));
   }
   ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE);
@@ -130,7 +130,7 @@ base::Status furnish() {
 base::Status become_init(base::Fd pipe) {
   const sigset_t signals = supervised_signals();
   sigset_t before;
-  sigprocmask(SIG_BLOCK, &signals, &before);
+  pthread_sigmask(SIG_BLOCK, &signals, &before);
   if (const base::Status furnished = furnish(); !furnished) {
     report(pipe, encode_error(furnished.error()));
     ::_exit(EXIT_FAILURE);
@@ -138,7 +138,7 @@ base::Status become_init(base::Fd pipe) {
   const pid_t payload = ::fork();
   if (payload == 0) {
     pipe.reset();
-    sigprocmask(SIG_SETMASK, &before, nullptr);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     entered = true;
     return {};
   }
@@ -180,10 +180,10 @@ base::Result<pid_t> start_init(char** argv, int flags, Pipe& pipe, const sigset_
     report(pipe.write_end, encode_error(base::fail_errno("map the user", errno).error()));
     ::_exit(EXIT_FAILURE);
   }
-  sigprocmask(SIG_SETMASK, &mask, nullptr);
+  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
   ::fcntl(pipe.write_end.get(), F_SETFD, 0);
-  ::setenv(kMarker, fmt::format("{} {}", pipe.write_end.get(), own).c_str(),
-           1);  // NOLINT(concurrency-mt-unsafe): one thread.
+  const std::string marker = fmt::format("{} {}", pipe.write_end.get(), own);
+  ::setenv(kMarker, marker.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): one thread.
   ::execv("/proc/self/exe", argv);
   report(pipe.write_end, encode_error(base::fail_errno("start again", errno).error()));
   ::_exit(EXIT_FAILURE);
@@ -203,10 +203,10 @@ base::Error run_outside(char** argv, int flags) {
   if (!pipe) return pipe.error();
   const sigset_t signals = supervised_signals();
   sigset_t before;
-  sigprocmask(SIG_BLOCK, &signals, &before);
+  pthread_sigmask(SIG_BLOCK, &signals, &before);
   const auto init = start_init(argv, flags, *pipe, before);
   const base::Error error = init ? wait_for(*init, *std::move(pipe)) : init.error();
-  sigprocmask(SIG_SETMASK, &before, nullptr);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return error;
 }
 

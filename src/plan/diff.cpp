@@ -53,7 +53,7 @@ Plan diff(const state::Observation& observed, const state::NetState& desired, co
     plan.obstacles.push_back({.desired = fmt::format("rules that look up {}", text(table)),
                               .reason = "it lacks a route that is wanted there"});
   }
-  for (AddRule& op : rules.add) plan.ops.emplace_back(std::move(op));
+  for (const AddRule& op : rules.add) plan.ops.emplace_back(op);
   plan.clashes = std::move(rules.clashes);
   plan.refused = std::move(rules.refused);
   Changes marking = diff_nft(seen, desired);

@@ -24,7 +24,9 @@ int release_constant(dl_phdr_info* object, std::size_t, void*) {
     if (part.p_type != PT_LOAD || (part.p_flags & PF_W) != 0) continue;
     const std::uintptr_t begin = (object->dlpi_addr + part.p_vaddr) & ~(page - 1);
     const std::uintptr_t end = (object->dlpi_addr + part.p_vaddr + part.p_memsz) & ~(page - 1);  // Whole pages.
-    if (begin < end) (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+    if (begin >= end) continue;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader tells addresses as numbers.
+    (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
   }
   return 0;
 }
@@ -32,6 +34,7 @@ int release_constant(dl_phdr_info* object, std::size_t, void*) {
 }  // namespace
 
 // Where one of these is refused, more memory is used, and nothing else happens.
+// NOLINTBEGIN(concurrency-mt-unsafe): called before there are threads.
 void hold_little_memory() {
   // One heap for all threads: what one of them frees, another can use. They seldom allocate at the same time.
   (void)::mallopt(M_ARENA_MAX, 1);
@@ -41,6 +44,7 @@ void hold_little_memory() {
   (void)::mallopt(M_MMAP_THRESHOLD, kLarge);
   (void)::mallopt(M_TRIM_THRESHOLD, kLarge);
 }
+// NOLINTEND(concurrency-mt-unsafe)
 
 void release_memory() {
   // One thread at a time: glibc sets up its arenas in the first call without a lock where another allocator stands in

@@ -22,7 +22,8 @@ using X509Ptr = OpenSslPtr<X509, X509_free>;
 using BioPtr = OpenSslPtr<BIO, BIO_free>;
 using ExtensionPtr = OpenSslPtr<X509_EXTENSION, X509_EXTENSION_free>;
 
-constexpr long kDay = 24 * 60 * 60;
+constexpr long kHour = 60L * 60;
+constexpr long kDay = 24 * kHour;
 
 void require(bool done, const char* what) {
   if (done) return;
@@ -74,7 +75,7 @@ X509Ptr blank(EVP_PKEY* key) {
   std::uint64_t serial = 0;
   require(RAND_bytes(reinterpret_cast<unsigned char*>(&serial), sizeof serial) == 1, "draw a serial number");
   ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate.get()), serial >> 1U);
-  X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -60 * 60);
+  X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -kHour);
   X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 30 * kDay);
   X509_set_pubkey(certificate.get(), key);
   return certificate;
