@@ -99,6 +99,7 @@ struct Client::Line {
   CallObserver observer;
   http::Client http;
   const std::unique_ptr<Credentials> credentials;
+  Storage storage;
   std::mutex mutex;  // For what follows.
   FileWatch tls_files;
   base::TimePoint next_check{};
@@ -146,6 +147,10 @@ Client::~Client() = default;
 
 std::unique_ptr<Client> Client::beside(Pace pace) const {
   return std::unique_ptr<Client>(new Client(line_, pace));
+}
+
+Storage& Client::storage() {
+  return line_->storage;
 }
 
 void Client::observe_calls(CallObserver observer) {

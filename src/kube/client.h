@@ -16,6 +16,7 @@
 #include "kube/rate_limit.h"
 #include "kube/request.h"
 #include "kube/resource.h"
+#include "kube/storage.h"
 
 namespace http {
 class WebSocket;
@@ -81,6 +82,8 @@ class Client {
 
   // Anything else: the path of `request` is below the server's URL. An answer of 400 and above is an error.
   Result<http::Response> send(http::Request request, const Limit& limit);
+
+  Storage& storage();  // Behind the server; one with those beside it.
 
  private:
   struct Line;

@@ -85,6 +85,11 @@ void ListWatch::list_again() {
   must_list_ = consistent_ = true;
 }
 
+void ListWatch::storage_fell_back() {
+  list_again();
+  was_told_ = true;
+}
+
 void ListWatch::listed(std::string_view body, base::TimePoint now) {
   const auto taken = listing_ ? take_page(body) : take_confirmation(body);
   if (!listing_) reader_ = json::Reader();  // It has grown to the size of a page; single events need less.
@@ -216,11 +221,13 @@ Result<void> ListWatch::take_event(const Event& event) {
 }
 
 base::Status ListWatch::finish_list(std::uint64_t version) {
-  if (version < version_) {
+  if (version < version_ && !was_told_) {
     const bool believed = consistent_ && fell_back_;
     fell_back_ = consistent_;
     consistent_ = true;
-    if (!believed) {
+    if (believed) {
+      ++falls_;
+    } else {
       return base::fail(Fault::unavailable,
                         fmt::format("a list at version {} after version {} was seen", version, version_));
     }
@@ -228,7 +235,7 @@ base::Status ListWatch::finish_list(std::uint64_t version) {
   version_ = version;
   followed_ = base::Duration::zero();
   ++lists_;
-  must_list_ = consistent_ = fell_back_ = was_cut_ = page_once_ = listing_ = initial_ = false;
+  must_list_ = consistent_ = fell_back_ = was_told_ = was_cut_ = page_once_ = listing_ = initial_ = false;
   page_token_.clear();
   sink_.end_list(version);
   all_is_well();

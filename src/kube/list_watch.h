@@ -29,7 +29,8 @@ std::string next_page(std::string_view body);
 // where it can. From there it follows changes, and lists again when the server
 // has forgotten our version (410, in an answer or in an event). A list older than what was seen is refused, unless two
 // consistent reads say that the storage itself has fallen back. A watch that was cut short is resumed only after the
-// server has shown that it still reaches our version: from a later one than its own, it would serve silence.
+// server has shown that it still reaches our version: from a later one than its own, it would serve silence. Where it
+// has reached it a second time, only another kind can tell (storage.h).
 //
 // An event that never came is missed by nobody: a watch goes on from its version as if all were well. So about once an
 // hour the watch that is renewed anyway brings the whole state first, where the server can do that.
@@ -60,6 +61,10 @@ class ListWatch {
   // was given up.
   void list_again();
 
+  // The same, where another kind has seen the storage fall back: our version means nothing any more, even if the server
+  // has reached it again.
+  void storage_fell_back();
+
   // What came of the step. Exactly one of listed(), failed(), or opened() with its stream.
   void listed(std::string_view body, base::TimePoint now);
   void failed(const Error& error, base::TimePoint now);
@@ -75,6 +80,7 @@ class ListWatch {
   const std::optional<base::Error>& trouble() const { return trouble_; }
   std::uint64_t failures() const { return failures_; }
   std::uint64_t lists() const { return lists_; }  // That were taken whole.
+  std::uint64_t falls() const { return falls_; }  // Of the storage, as seen here first.
 
  private:
   base::Status take_page(std::string_view body);
@@ -98,6 +104,7 @@ class ListWatch {
   bool must_list_ = true;
   bool consistent_ = false;     // The next list takes no state but the newest.
   bool fell_back_ = false;      // The last consistent list was older than what we had seen.
+  bool was_told_ = false;       // That it has fallen back: the next list is believed, whatever its version.
   bool was_cut_ = false;        // Whoever answers next may be another server, or have another storage.
   bool can_stream_ = true;      // Lists, by the server.
   bool page_once_ = false;      // A streamed list hung: take pages this time.
@@ -118,6 +125,7 @@ class ListWatch {
   base::TimePoint failed_at_{};
   std::uint64_t failures_ = 0;
   std::uint64_t lists_ = 0;
+  std::uint64_t falls_ = 0;
   std::optional<base::Error> trouble_;
 };
 

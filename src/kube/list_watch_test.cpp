@@ -209,6 +209,34 @@ TEST_F(Steps, A8_so_it_is_when_the_server_shows_what_is_older_than_asked_for) {
   EXPECT_EQ(list.from, 0U) << "the newest there is";
 }
 
+// The server has reached our version a second time: nothing that it says is wrong.
+TEST_F(Steps, A8_another_kind_that_saw_the_storage_fall_back_is_believed_at_once) {
+  load(7);
+  steps_.failed(base::Error(Fault::unavailable, "connection lost"), now_);
+  now_ += 1s;
+  steps_.storage_fell_back();
+  const auto list = next<ListWatch::Watch>().request;
+  EXPECT_TRUE(list.initial);
+  EXPECT_EQ(list.from, 0U) << "the newest there is";
+  steps_.opened(now_);
+  end_of_list(3);
+  EXPECT_EQ(store_.latest()->version, 3U);
+  EXPECT_EQ(steps_.falls(), 0U) << "it is no news";
+}
+
+TEST_F(Steps, A8_a_fall_of_the_storage_that_is_seen_here_counts_once) {
+  load(7);
+  steps_.list_again();
+  load(3);
+  EXPECT_EQ(steps_.falls(), 0U) << "one consistent read is not enough";
+  now_ += 1s;
+  load(3);
+  EXPECT_EQ(steps_.falls(), 1U);
+  steps_.list_again();
+  load(4);
+  EXPECT_EQ(steps_.falls(), 1U);
+}
+
 TEST_F(Steps, an_expired_version_is_answered_by_a_list_at_once_but_only_once) {
   load(7);
   EXPECT_FALSE(steps_.heard(R"({"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}})", now_));

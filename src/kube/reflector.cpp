@@ -51,9 +51,18 @@ class Talk {
         resource_(resource),
         steps_(steps),
         stop_(std::move(stop)),
+        life_(client.storage().life()),
         told_(steps.failures()),
         lists_(steps.lists()),
+        falls_(steps.falls()),
         troubled_(steps.trouble().has_value()) {}
+
+  // Before each step.
+  void heed_others() {
+    if (!life_.stop_requested()) return;
+    life_ = client_.storage().life();
+    steps_.storage_fell_back();
+  }
 
   void operator()(const ListWatch::Pause& pause) { (void)runtime::Signal().wait(stop_, pause.until); }
 
@@ -70,11 +79,16 @@ class Talk {
   }
 
   void operator()(const ListWatch::Watch& watch) {
-    auto stream = client_.watch(resource_, watch.request, within(kAnswerTime, stop_));
-    if (!stream) return fail(stream.error());
+    std::stop_source over;  // With us, or with the life of the storage that it was asked for in.
+    const auto end_it = [&] { over.request_stop(); };
+    const std::stop_callback on_stop(stop_, end_it);
+    const std::stop_callback on_fall(life_, end_it);
+    const auto stop = over.get_token();
+    auto stream = client_.watch(resource_, watch.request, within(kAnswerTime, stop));
+    if (!stream) return give_up(stream.error(), stop);
     steps_.opened(now());
     tell();
-    while (listen(*stream)) tell();
+    while (listen(*stream, stop)) tell();
     tell();
   }
 
@@ -86,35 +100,38 @@ class Talk {
     return page;
   }
 
-  bool listen(http::Stream& stream) {
-    if (!steps_.brings_list()) return follow(stream);
-    const auto bytes = stream.read(steps_.quiet_until(), stop_);
+  bool listen(http::Stream& stream, const std::stop_token& stop) {
+    if (!steps_.brings_list()) return follow(stream, stop);
+    const auto bytes = stream.read(steps_.quiet_until(), stop);
     if (bytes && !bytes->empty()) return steps_.heard(*bytes, now());
-    end(bytes ? base::Status() : base::Status(std::unexpected(bytes.error())));
+    end(bytes ? base::Status() : base::Status(std::unexpected(bytes.error())), stop);
     return false;
   }
 
   // Single events: decoded where they arrive, by the transport's thread, for waking ours costs more than that.
-  bool follow(http::Stream& stream) {
+  bool follow(http::Stream& stream, const std::stop_token& stop) {
     bool goes_on = true;
     const auto ended = stream.follow([&](std::string_view bytes) { return goes_on = steps_.heard(bytes, now()); },
-                                     steps_.quiet_until(), stop_);
-    if (goes_on) end(ended);
+                                     steps_.quiet_until(), stop);
+    if (goes_on) end(ended, stop);
     return false;
   }
 
-  void end(const base::Status& ended) {
+  void end(const base::Status& ended, const std::stop_token& stop) {
     if (ended) {
       steps_.ended(now());
     } else if (ended.error().fault() == base::Fault::timeout) {
       steps_.silent(now());
     } else {
-      fail(ended.error());
+      give_up(ended.error(), stop);
     }
   }
 
-  void fail(const Error& error) {
-    if (stop_.stop_requested()) return;
+  void fail(const Error& error) { give_up(error, stop_); }
+
+  // Unless it was ended from here.
+  void give_up(const Error& error, const std::stop_token& stop) {
+    if (stop.stop_requested()) return;
     steps_.failed(error, now());
     tell();
   }
@@ -122,6 +139,7 @@ class Talk {
   // Each failure once, and the end of the last one.
   void tell() {
     release_memory();
+    tell_others();
     if (steps_.failures() != told_) {
       base::log::warning("watch failed, will try again",
                          {{"resource", resource_.text()}, {"err", steps_.trouble()->message()}});
@@ -137,12 +155,21 @@ class Talk {
     if (std::exchange(lists_, steps_.lists()) != steps_.lists()) runtime::release_memory();
   }
 
+  void tell_others() {
+    if (std::exchange(falls_, steps_.falls()) == steps_.falls()) return;
+    base::log::warning("the storage has fallen back; everything is listed again", {{"resource", resource_.text()}});
+    client_.storage().fell_back(life_);
+    life_ = client_.storage().life();
+  }
+
   Client& client_;
   const Resource& resource_;
   ListWatch& steps_;
   std::stop_token stop_;
+  std::stop_token life_;  // Of the storage: what we know is of this one.
   std::uint64_t told_;
   std::uint64_t lists_;
+  std::uint64_t falls_;
   bool troubled_;
   std::optional<PageAhead> ahead_;
 };
@@ -151,7 +178,10 @@ class Talk {
 
 void run(Client& client, const Resource& resource, ListWatch& steps, std::stop_token stop) {
   Talk talk(client, resource, steps, stop);
-  while (!stop.stop_requested()) std::visit(talk, steps.next(now()));
+  while (!stop.stop_requested()) {
+    talk.heed_others();
+    std::visit(talk, steps.next(now()));
+  }
 }
 
 std::uint64_t random_seed() {
