@@ -160,7 +160,7 @@ base::Result<kube::Next> AgentRollout::pass(std::stop_token stop) {
     name_spaces.insert(object->value.meta.ns);
   }
   follow(name_spaces);
-  if (!sees_own_writes()) return kube::Next::after(kEcho);
+  if (!sees_own_writes()) return kube::Next::put_off(kEcho);
 
   const Agent* active = intent::active_agent(agents, options_.home);
   base::Status retired;

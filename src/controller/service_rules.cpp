@@ -89,10 +89,10 @@ base::Result<ServiceRules::Work> ServiceRules::decide(const ClusterSeen& seen, b
 
 base::Result<kube::Next> ServiceRules::reconcile(std::stop_token stop) {
   const base::TimePoint start = steady_now();
-  if (start < last_pass_ + kTogether) return kube::Next::after(last_pass_ + kTogether - start);
+  if (start < last_pass_ + kTogether) return kube::Next::put_off(last_pass_ + kTogether - start);
   const auto seen = watch_.look();
-  if (!seen) return kube::Next::after(kResync);
-  if (!sees_own_writes(*seen)) return kube::Next::after(kEcho);
+  if (!seen) return kube::Next::put_off(kResync);
+  if (!sees_own_writes(*seen)) return kube::Next::put_off(kEcho);
   last_pass_ = start;
 
   Work work = TRY(decide(*seen, start, stop));

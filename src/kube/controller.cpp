@@ -16,6 +16,7 @@ Outcome outcome_of(const base::Result<Next>& result) {
     case Next::When::on_change:
       return Outcome::success;
     case Next::When::after:
+    case Next::When::put_off:
       return Outcome::requeue_after;
     case Next::When::retry:
       return Outcome::requeue;

@@ -20,13 +20,23 @@ std::optional<WorkKey> WorkQueue::take(std::stop_token stop) {
 
 void WorkQueue::done(const WorkKey& key, const Next& next) {
   schedule_.change([&](WorkSchedule& schedule) {
-    if (next.when() == Next::When::retry) {
-      schedule.retry(key, clock_.now());
-    } else {
-      schedule.forget(key);
+    const base::TimePoint now = clock_.now();
+    switch (next.when()) {
+      case Next::When::on_change:
+        schedule.forget(key);
+        break;
+      case Next::When::after:
+        schedule.forget(key);
+        schedule.add_at(key, now + next.delay());
+        break;
+      case Next::When::put_off:
+        schedule.add_at(key, now + next.delay());
+        break;
+      case Next::When::retry:
+        schedule.retry(key, now);
+        break;
     }
-    if (next.when() == Next::When::after) schedule.add_at(key, clock_.now() + next.delay());
-    schedule.done(key, clock_.now());
+    schedule.done(key, now);
   });
 }
 

@@ -68,6 +68,19 @@ TEST(WorkQueue, a_shorter_delay_wakes_a_worker_that_waits_for_a_longer_one) {
   EXPECT_EQ(queue.take({}), "soon");
 }
 
+TEST(WorkQueue, a_key_that_is_put_off_still_has_its_failures) {
+  WorkTuning tuning;
+  tuning.first_retry = 1ms;
+  WorkQueue queue(tuning);
+  queue.add("one");
+  const auto start = base::SteadyClock().now();
+  for (int failures = 1; failures <= 7; ++failures) {
+    queue.done(*queue.take({}), Next::retry());
+    queue.done(*queue.take({}), Next::put_off(0ms));
+  }
+  EXPECT_GE(base::SteadyClock().now() - start, 127ms) << "each wait is twice the one before";
+}
+
 TEST(WorkQueue, a_stop_drains_what_is_ready_and_drops_the_rest) {
   WorkQueue queue;
   queue.add("one");

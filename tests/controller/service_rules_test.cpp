@@ -321,6 +321,27 @@ TEST_F(ServiceRulesTest, D10_one_failing_object_stops_nobody) {
   EXPECT_EQ(script_.config(failing)->meta.annotations.get(api::kSpecHash), "x");
 }
 
+// Changes that come close together are looked at together. That is no success: the queue would start its back-off anew,
+// and a write that fails for good would be tried twenty times a second.
+TEST_F(ServiceRulesTest, B5_while_a_write_fails_no_pass_looks_like_a_success) {
+  script_.put_rule("blue", R"({"cidrs":["203.0.113.0/24"],"table":120})");
+  script_.put_service("web", "203.0.113.5");
+  proxy_.inject({.verb = "create", .resource = "ipruleconfigs"},
+                testbed::fault::Answer{.status = 500, .body = R"({"kind":"Status","code":500,"message":"no"})"},
+                {.count = FaultProxy::kAlways});
+  const auto client = api_test::connect(proxy_.kubeconfig());
+  controller::ServiceRules job(*client, *client, {.ns = "operator", .absent_delay = 0ms});
+  int failed = 0;
+  int put_off = 0;
+  EXPECT_TRUE(becomes("both have been seen", [&] {
+    const auto next = job.reconcile({});
+    failed += next ? 0 : 1;
+    put_off += next ? 1 : 0;
+    EXPECT_TRUE(!next || next->when() == kube::Next::When::put_off);
+    return failed >= 3 && put_off >= 3;
+  }));
+}
+
 // Each write takes longer than a pass goes on writing: so every pass does one of them, and there is another.
 TEST_F(ServiceRulesTest, a_pass_ends_in_time_when_the_server_hardly_answers) {
   script_.put_rule("blue", R"({"cidrs":["203.0.113.0/24"],"table":120})");
