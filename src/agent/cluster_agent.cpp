@@ -104,10 +104,14 @@ bool ClusterAgent::may_act() const {
   return token_node_.verdict().may_act && !elsewhere_;
 }
 
+// All of it within the time that a pod has to end.
 void ClusterAgent::leave() {
+  const kube::Limit limit = kube::within(kLookAround);
+  // One that has only just started may not know yet who it is.
+  while (!token_node_.verdict().is_given() && changed_.wait({}, limit.deadline)) continue;
   // Whether another node's agent is to go says nothing about this one's rules.
   if (!may_act()) return base::log::info("our rules stay");
-  const auto reason = reason_to_purge(look_around());
+  const auto reason = reason_to_purge(look_around(limit));
   if (!reason) {
     base::log::info("our rules stay");
     return;
@@ -121,9 +125,7 @@ void ClusterAgent::leave() {
   if (auto last = farewell(source_.basis(), identity_)) reporter_.close(*std::move(last), kube::within(kFarewell));
 }
 
-// All of it within the time that a pod has to end.
-Circumstances ClusterAgent::look_around() {
-  const kube::Limit limit = kube::within(kLookAround);
+Circumstances ClusterAgent::look_around(const kube::Limit& limit) {
   Circumstances out{.home = home_};
   if (auto agents = list_agents(client_, limit)) {
     out.agents = *std::move(agents);

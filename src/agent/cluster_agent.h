@@ -42,7 +42,7 @@ class ClusterAgent {
   bool may_act() const;
   void after(const Looked& looked);
   void leave();
-  Circumstances look_around();
+  Circumstances look_around(const kube::Limit& limit);
   std::optional<std::string> node_trouble() const;
   http::Response answer_ready(const http::Request& request) const;
   http::Routes routes();

@@ -14,7 +14,9 @@ namespace agent {
 // What the API server's word on who we are means for an agent that takes itself for a certain node.
 struct NodeVerdict {
   bool may_act = false;                  // That node's objects are ours to program, and its report ours to write.
-  std::optional<std::string> trouble{};  // Why not, for people.
+  std::optional<std::string> trouble{};  // Why not, for people. Neither: there is no answer yet.
+
+  bool is_given() const { return may_act || trouble; }
 };
 
 // Nothing where the answer is none, and must be asked for again. A server that knows no nodes of tokens, or a login

@@ -56,6 +56,18 @@ TEST_F(AgentStop, D22_without_an_agent_the_rules_go_and_the_report_says_so) {
   EXPECT_EQ(reported(".holdsNothing"), "true");
 }
 
+TEST_F(AgentStop, D22_an_agent_that_has_only_just_started_first_hears_who_it_is) {
+  agent_->kill();
+  kubectl({"delete", "agents", "agent"});
+  const testbed::CallMatch questions{.verb = "create", .resource = "selfsubjectreviews"};
+  const int before = proxy_.calls(questions);
+  proxy_.inject(questions, testbed::fault::Delay{2s});
+  start_behind_proxy();
+  ASSERT_TRUE(eventually("it has asked", kBound, [&] { return proxy_.calls(questions) > before; }));
+  stop();
+  EXPECT_EQ(rules(), before_);
+}
+
 TEST_F(AgentStop, D21_a_node_that_is_no_longer_selected_is_cleaned) {
   select("zone: b");
   stop();
