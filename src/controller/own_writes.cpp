@@ -10,14 +10,16 @@ constexpr auto kLongest = std::chrono::seconds(5);
 
 }  // namespace
 
-void OwnWrites::note(const std::string& answer) {
+std::uint64_t OwnWrites::note(const std::string& answer) {
   json::Reader reader;
   const auto object = reader.parse(answer);
-  if (!object) return;
+  if (!object) return 0;
   const auto text = (*object)["metadata"]["resourceVersion"].string_or("");
-  if (!text) return;
-  version_ = kube::parse_version(*text).value_or(version_);
+  const auto version = text ? kube::parse_version(*text) : std::unexpected(text.error());
+  if (!version) return 0;
+  version_ = *version;
   at_ = base::SteadyClock().now();
+  return *version;
 }
 
 void OwnWrites::note_removal(const meta::Meta& removed) {

@@ -14,7 +14,8 @@ namespace controller {
 // would do it again.
 class OwnWrites {
  public:
-  void note(const std::string& answer);  // The server's, to a create or an update.
+  // The server's answer to a create or an update; returns the version that it tells, 0 where it tells none.
+  std::uint64_t note(const std::string& answer);
 
   void note_removal(const meta::Meta& removed);
 

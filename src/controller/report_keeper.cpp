@@ -74,11 +74,7 @@ base::Status ReportKeeper::write(const intent::NodeStateWrite& write, std::stop_
 
 // An update that changes nothing leaves an object its resourceVersion.
 void ReportKeeper::note_update(const api::NodeState& wanted, const std::string& answer) {
-  own_.note(answer);
-  json::Reader reader;
-  const auto object = reader.parse(answer);
-  const auto version = object ? (*object)["metadata"]["resourceVersion"].string_or("") : "";
-  if (version != wanted.meta.resource_version) {
+  if (own_.note(answer) != kube::parse_version(wanted.meta.resource_version)) {
     futile_.erase(wanted.meta.name);
     return;
   }
