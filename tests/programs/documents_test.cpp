@@ -102,6 +102,8 @@ TEST(Pages, what_is_left_out_may_be_anything_and_the_rest_must_be_right) {
   EXPECT_FALSE(tells_truly("a\n...\nd\n", "x\na\nb\nd\n"));
   EXPECT_FALSE(tells_truly("a\n...\nd\n", "a\nb\nd\ne\n"));
   EXPECT_FALSE(tells_truly("a\n", "a\nb\n"));
+  EXPECT_TRUE(tells_truly("a 0.1.0 6.1.0-18-amd64 -\n", "a 0.1.0 6.18.44-fc-v509 -\n"));
+  EXPECT_FALSE(tells_truly("a 0.1.0 6.1.0-18-amd64 -\n", "a 0.1.1 6.18.44-fc-v509 -\n"));
 }
 
 TEST(Pages, make_run_runs_the_lab) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdlib>
 #include <regex>
+#include <sys/utsname.h>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -17,6 +18,13 @@ std::string_view take_line(std::string_view& rest) {
   const std::string_view line = rest.substr(0, end);
   rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
   return line;
+}
+
+// In words of a regular expression.
+std::string this_kernel() {
+  utsname names{};
+  (void)::uname(&names);
+  return std::regex_replace(std::string(static_cast<const char*>(names.release)), std::regex(R"([.+])"), R"(\$&)");
 }
 
 }  // namespace
@@ -97,13 +105,14 @@ bool tells_truly(const std::string& shown, const std::string& printed) {
 }
 
 std::string masked(std::string text) {
-  static const std::array<std::pair<std::regex, const char*>, 8> kVolatile = {{
+  static const std::array<std::pair<std::regex, const char*>, 9> kVolatile = {{
       {std::regex(R"(\b\d+(\.\d+)? (ms|s)\b)"), "N s"},
       {std::regex(R"(\b\d+[smhd](\d+s)?\b)"), "AGE"},
       {std::regex(R"(\d{4}-\d\d-\d\dT[\d:]+Z)"), "TIME"},
       {std::regex(R"(leader \S+)"), "leader NAME"},
       {std::regex(R"(\beth1 \d{4,}\b)"), "eth1 N"},
       {std::regex(R"(kernel \d+\.\d+\S*)"), "kernel N"},
+      {std::regex(this_kernel() + R"(|\b\d+\.\d+\.\d+-\S+)"), "N"},  // In a column, and that of whoever wrote the page.
       {std::regex(R"(\d+ rules, (\d+) ours)"), "N rules, $1 ours"},
       {std::regex(R"( +)"), " "},
   }};
