@@ -20,13 +20,20 @@ constexpr std::uint32_t kStatusFlags = RTNH_F_DEAD | RTNH_F_OFFLOAD | RTNH_F_LIN
 // Newer than the headers we build with; says only which fields of the answer to believe.
 constexpr std::uint16_t kOpFlags = 14;
 
+// The kernel's nexthop_grp. From Linux 6.12 on weights are 16 bits wide, the upper half in what was reserved: headers
+// differ in what they call that byte.
+struct GroupMember {
+  std::uint32_t id = 0;
+  std::uint8_t weight = 0;
+  std::uint8_t weight_high = 0;
+  std::uint16_t reserved = 0;
+};
+static_assert(sizeof(GroupMember) == sizeof(nexthop_grp));
+
 void put_group(Message& message, const Nexthop& nexthop) {
-  std::vector<nexthop_grp> members;
+  std::vector<GroupMember> members;
   for (const auto& member : nexthop.group) {
-    nexthop_grp wire{};
-    wire.id = member.id;
-    wire.weight = static_cast<std::uint8_t>(member.weight - 1);
-    members.push_back(wire);
+    members.push_back({.id = member.id, .weight = static_cast<std::uint8_t>(member.weight - 1)});
   }
   message.put_bytes(NHA_GROUP, std::as_bytes(std::span(members)));
   if (!nexthop.resilience) return;
@@ -68,11 +75,10 @@ struct Reading {
 };
 
 base::Status read_group(Reading& reading, std::span<const std::byte> rest) {
-  if (rest.size() % sizeof(nexthop_grp) != 0) return base::fail(base::Fault::kernel, "cut group of nexthops");
+  if (rest.size() % sizeof(GroupMember) != 0) return base::fail(base::Fault::kernel, "cut group of nexthops");
   while (!rest.empty()) {
-    const auto member = TRY(take_header<nexthop_grp>(rest));
-    // From Linux 6.12 on weights are 16 bits wide, the upper half in what was reserved.
-    const unsigned weight = (unsigned{member.resvd1} << 8U | member.weight) + 1U;
+    const auto member = TRY(take_header<GroupMember>(rest));
+    const unsigned weight = (unsigned{member.weight_high} << 8U | member.weight) + 1U;
     if (weight > 256) reading.strange("weight");
     reading.nexthop.group.push_back({.id = member.id, .weight = static_cast<std::uint16_t>(weight)});
   }
