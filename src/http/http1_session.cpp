@@ -129,8 +129,10 @@ base::Status Http1Session::receive(std::string_view bytes) {
     ErrorCode failure;
     const std::size_t taken = parser_->put(boost::asio::buffer(unparsed_), failure);
     unparsed_.erase(0, taken);
-    if (failure == error::need_more) return {};
-    if (failure == error::header_limit || failure == error::body_limit) {
+    // What is left then is no body: a head, or what may stand between chunks and behind the last of them.
+    const bool is_endless = failure == error::need_more && unparsed_.size() > tuning_.max_header_bytes;
+    if (failure == error::need_more && !is_endless) return {};
+    if (is_endless || failure == error::header_limit || failure == error::body_limit) {
       return refuse({Fault::invalid, "the server's answer is larger than we accept", EMSGSIZE});
     }
     if (failure) return refuse({Fault::unavailable, fmt::format("HTTP/1.1: {}", failure.message())});

@@ -124,6 +124,11 @@ TEST_F(OldServer, garbage_and_too_much_end_the_request_not_the_client) {
       return self.begin(call, 200, {{"x-long", std::string(100'000, 'x')}});
     }
     if (call.request.target == "/cut") return self.cut(call.connection);
+    const std::string chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    if (call.request.target == "/extension")
+      return self.raw(call.connection, chunked + "5;" + std::string(100'000, 'x'));
+    if (call.request.target == "/trailer")
+      return self.raw(call.connection, chunked + "0\r\nX: " + std::string(100'000, 'x'));
     echo(self, call);
   });
   Client client = connect_to(*server, {.max_body_bytes = 1000});
@@ -131,6 +136,8 @@ TEST_F(OldServer, garbage_and_too_much_end_the_request_not_the_client) {
   EXPECT_EQ(client.send(get("/headers"), soon()).error().fault(), Fault::invalid);
   EXPECT_EQ(client.send(get("/" + std::string(2000, 'x')), soon()).error().fault(), Fault::invalid);
   EXPECT_EQ(client.send(get("/cut"), soon()).error().fault(), Fault::unavailable);
+  EXPECT_EQ(client.send(get("/extension"), soon()).error().fault(), Fault::invalid);
+  EXPECT_EQ(client.send(get("/trailer"), soon()).error().fault(), Fault::invalid);
   EXPECT_EQ(client.send({.method = "GET", .target = "/", .headers = {{"x", "a\r\ny: b"}}, .body = ""}, soon())
                 .error()
                 .fault(),

@@ -101,7 +101,11 @@ template <typename Stream>
 class Server::Core::Session final : public Connection, public std::enable_shared_from_this<Session<Stream>> {
  public:
   template <typename... Args>
-  explicit Session(Core& core, Args&&... args) : Connection(core), stream_(std::forward<Args>(args)...) {}
+  explicit Session(Core& core, Args&&... args)
+      : Connection(core),
+        stream_(std::forward<Args>(args)...),
+        // The parser's own limits leave out what stands between chunks and behind the last of them.
+        buffer_(core.limits.header_bytes + kFirstRead) {}
 
   void start() {
     if constexpr (std::is_same_v<Stream, Tls>) {

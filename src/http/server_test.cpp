@@ -165,6 +165,11 @@ TEST(Server, too_much_is_refused_and_the_client_hears_why) {
   Peer chunked(server.port());
   chunked.say("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n7d1\r\n" + std::string(2001, 'x') + "\r\n");
   EXPECT_TRUE(starts_with(chunked.until_closed(), "HTTP/1.1 413 "));
+  for (const char* endless : {"5;", "0\r\nX: "}) {  // What a chunk or the end of all of them may bring along.
+    Peer peer(server.port());
+    peer.say("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + (endless + std::string(300'000, 'x')));
+    EXPECT_TRUE(starts_with(peer.until_closed(), "HTTP/1.1 431 ")) << endless;
+  }
 }
 
 TEST(Server, garbage_is_refused_and_hurts_nobody) {
