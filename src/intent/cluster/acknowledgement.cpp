@@ -49,6 +49,21 @@ bool is_skipped_by_old_agents(const api::IPRuleConfig::Spec& spec) {
   return spec.table == 0;
 }
 
+namespace {
+
+// Where no agent of the old project is to read it, the table stands in another field; that of a VRF each node knows.
+bool may_lead_to(const api::IPRuleConfig::Spec& spec, std::uint32_t table) {
+  return !spec.vrf.empty() || table == (spec.table != 0 ? spec.table : spec.route_table);
+}
+
+bool leads_to(const api::IPRuleConfig::Spec& spec, std::uint32_t table, const api::NodeState::Facts& facts) {
+  if (spec.vrf.empty()) return may_lead_to(spec, table);
+  const auto vrf = std::ranges::find(facts.vrfs, spec.vrf, &api::NodeState::Vrf::device);
+  return vrf != facts.vrfs.end() && vrf->table == table;
+}
+
+}  // namespace
+
 const api::NodeState::Failed* failure_of(const Holder& holder, const api::IPRuleConfig& config) {
   if (holder.reach == 0) return nullptr;
   const auto& failed = settled_configs(*holder.state)->failed;
@@ -152,11 +167,13 @@ std::vector<const Holder*> NodeReports::without_routes(const api::IPRuleConfig& 
   if (empty_tables_.empty()) return out;
   const auto source = net::Address::parse(present.spec.service_ip);
   if (!source) return out;
-  const auto found = empty_tables_.find({present.spec.table, source->family()});
-  if (found == empty_tables_.end()) return out;
-  for (const std::size_t position : found->second) {
-    const Holder& holder = holders_[position];
-    if (present.spec.node_selector.matches(holder.node->meta.labels)) out.push_back(&holder);
+  for (const auto& [empty, positions] : empty_tables_) {
+    if (empty.second != source->family() || !may_lead_to(present.spec, empty.first)) continue;
+    for (const std::size_t position : positions) {
+      const Holder& holder = holders_[position];
+      if (!leads_to(present.spec, empty.first, holder.state->status.facts)) continue;
+      if (present.spec.node_selector.matches(holder.node->meta.labels)) out.push_back(&holder);
+    }
   }
   return out;
 }

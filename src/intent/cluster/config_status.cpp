@@ -139,6 +139,11 @@ Status with_epoch(const api::IPRuleConfig& config) {
   return out;
 }
 
+std::string table_in_words(const api::IPRuleConfig::Spec& spec) {
+  if (!spec.vrf.empty()) return fmt::format("the table of VRF {}", spec.vrf);
+  return fmt::format("table {}", spec.table != 0 ? spec.table : spec.route_table);
+}
+
 Spread spread_of(const api::IPRuleConfig& present, const NodeReports& reports, Patience& patience) {
   const NodeReports::Audience& audience = reports.audience(present.spec.node_selector);
   Spread out{.asked = audience.asked, .bare = audience.bare};
@@ -149,7 +154,7 @@ Spread spread_of(const api::IPRuleConfig& present, const NodeReports& reports, P
   for (const Holder* holder : reports.without_routes(present)) {
     out.no_route.push_back({.node = std::string(holder->name),
                             .reason = kEmptyTable,
-                            .message = fmt::format("table {} has no route there", present.spec.table)});
+                            .message = fmt::format("{} has no route there", table_in_words(present.spec))});
   }
   bool is_late = false;
   for (const Holder* holder : reports.not_applied(present)) {

@@ -414,6 +414,33 @@ TEST_F(DecisionTest, a_table_without_routes_is_named_on_the_object_which_stays_i
   EXPECT_EQ(config().status.nodes[0].message, "table 120 has no route there");
 }
 
+TEST_F(DecisionTest, D55_the_table_of_a_reply_is_looked_for_too) {
+  rule().spec.source.modes = {api::SourceMode::reply};
+  settle();
+  cluster_.server.states.at("n2").status.empty_tables = {{.table = 120, .family = api::IPFamily::v4}};
+  cluster_.pass();
+  const api::IPRuleConfig& reply = cluster_.server.configs.at("iprc-re-203-0-113-5");
+  ASSERT_EQ(reply.spec.table, 0U);
+  ASSERT_EQ(reply.status.nodes.size(), 1U);
+  EXPECT_EQ(reply.status.nodes[0].message, "table 120 has no route there");
+}
+
+TEST_F(DecisionTest, D55_the_table_of_a_vrf_is_looked_for_where_the_node_has_it) {
+  rule().spec.table = 0;
+  rule().spec.vrf = "red";
+  settle();
+  for (const char* name : {"n1", "n2"}) {
+    cluster_.server.states.at(name).status.empty_tables = {{.table = 77, .family = api::IPFamily::v4}};
+  }
+  cluster_.pass();
+  EXPECT_TRUE(config().status.nodes.empty()) << "nobody says that it is the VRF's";
+  cluster_.server.states.at("n2").status.facts.vrfs = {{.device = "red", .table = 77}};
+  cluster_.pass();
+  ASSERT_EQ(config().status.nodes.size(), 1U);
+  EXPECT_EQ(config().status.nodes[0].node, "n2");
+  EXPECT_EQ(config().status.nodes[0].message, "the table of VRF red has no route there");
+}
+
 TEST_F(DecisionTest, nodes_that_should_run_an_agent_and_do_not_are_named) {
   cluster_.agent.emplace().spec.node_selector.set("zone", "eu");
   cluster_.nodes.front().meta.labels.set("zone", "eu");
