@@ -138,22 +138,13 @@ base::Result<base::Fd> listen_tcp(const Host& host, const net::Address& address,
   return socket;
 }
 
-base::Result<base::Fd> connect_tcp(const Host& host, const net::Address& from, const net::Address& to,
-                                   std::uint16_t port) {
-  base::Fd socket = TRY(open_socket(host, from, SOCK_STREAM, 0));
+base::Result<base::Fd> connect_tcp(const Host& host, const net::Address& from, std::uint16_t from_port,
+                                   const net::Address& to, std::uint16_t port) {
+  base::Fd socket = TRY(open_socket(host, from, SOCK_STREAM, from_port));
   const SocketAddress peer = socket_address(to, port);
   if (::connect(socket.get(), peer.get(), peer.size) != 0 && errno != EINPROGRESS)
     return base::fail_errno(fmt::format("connect to {}", to.text()), errno);
   return socket;
-}
-
-std::uint16_t local_port(const base::Fd& socket) {
-  SocketAddress own;
-  own.size = sizeof own.storage;
-  (void)::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&own.storage), &own.size);  // A bound one has a name.
-  sockaddr_in in{};  // In both families the port stands at the same place.
-  std::memcpy(&in, &own.storage, sizeof in);
-  return ntohs(in.sin_port);
 }
 
 base::Status connect_udp(const base::Fd& socket, const net::Address& address, std::uint16_t port) {

@@ -17,12 +17,11 @@ constexpr std::uint16_t kServicePort = 8080;
 base::Result<base::Fd> bind_udp(const Host& host, const net::Address& address, std::uint16_t port);
 base::Status connect_udp(const base::Fd& socket, const net::Address& address, std::uint16_t port);
 
-// A TCP socket of a host that listens on an address and port; and one that has begun to connect, from an address of the
-// host and a port of the kernel's choice.
+// A TCP socket of a host that listens on an address and port; and one that has begun to connect, from an address and a
+// port of the host.
 base::Result<base::Fd> listen_tcp(const Host& host, const net::Address& address, std::uint16_t port);
-base::Result<base::Fd> connect_tcp(const Host& host, const net::Address& from, const net::Address& to,
-                                   std::uint16_t port);
-std::uint16_t local_port(const base::Fd& socket);
+base::Result<base::Fd> connect_tcp(const Host& host, const net::Address& from, std::uint16_t from_port,
+                                   const net::Address& to, std::uint16_t port);
 
 // Sends every datagram, and whatever comes over a connection, back to where it came from. Runs a thread of its own.
 class Responder {

@@ -244,6 +244,14 @@ base::Status Scene::start_responder() {
   return {};
 }
 
+// The client has it for the first time, or for the first time in a long while. A node remembers for minutes that nobody
+// translated a connection, and would not translate another with the same port.
+std::uint16_t Scene::fresh_port() {
+  constexpr std::uint16_t kFirst = 1024;
+  next_port_ = std::max(static_cast<std::uint16_t>(next_port_ + 1), kFirst);
+  return next_port_;
+}
+
 base::Result<Tally> Scene::send_requests(const SceneNode& node, const net::Address& target, int requests,
                                          std::chrono::milliseconds bound) {
   const net::Address client = client_address(target.family());
@@ -251,7 +259,7 @@ base::Result<Tally> Scene::send_requests(const SceneNode& node, const net::Addre
               .eth1 = TRY(Tap::open(*gateway_b_, node.name)),
               .client = client,
               .service = target};
-  const base::Fd socket = TRY(bind_udp(*client_, client, 0));
+  const base::Fd socket = TRY(bind_udp(*client_, client, fresh_port()));
   TRY(connect_udp(socket, target, kServicePort));
   for (int number = 0; number < requests; ++number) {
     if (::send(socket.get(), &number, sizeof number, 0) < 0) return base::fail_errno("send a request", errno);
@@ -274,9 +282,9 @@ base::Result<Tally> Scene::open_connections(const SceneNode& node, const net::Ad
   std::vector<Conversation> conversations;
   std::set<std::uint16_t> ports;
   for (int i = 0; i < connections; ++i) {
+    const std::uint16_t port = *ports.insert(fresh_port()).first;
     conversations.push_back(
-        {.socket = TRY(connect_tcp(*client_, client_address(target.family()), target, kServicePort))});
-    ports.insert(local_port(conversations.back().socket));
+        {.socket = TRY(connect_tcp(*client_, client_address(target.family()), port, target, kServicePort))});
   }
   ConnectionWatch watch(std::move(eth0), std::move(eth1), std::move(ports));
 

@@ -94,6 +94,7 @@ class Scene {
   base::Status build_pod(const SceneNode& node, int number);
   base::Status lay_routes(const SceneNode& node, int number);
   base::Status start_responder();
+  std::uint16_t fresh_port();
 
   World& world_;
   Host* gateway_a_ = nullptr;
@@ -101,6 +102,7 @@ class Scene {
   Host* client_ = nullptr;
   std::vector<SceneNode> nodes_;
   std::optional<Responder> responder_;
+  std::uint16_t next_port_ = 0;
 };
 
 }  // namespace lab

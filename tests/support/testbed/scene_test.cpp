@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "lab/demonstration.h"
+#include "lab/nft_commands.h"
+#include "lab/service_proxy.h"
 #include "lab/world.h"
 #include "testbed/process.h"
 
@@ -106,6 +108,25 @@ TEST_F(SceneTest, a_lost_uplink_means_no_reply_within_the_bound) {
   ASSERT_TRUE(tally) << tally.error().message();
   EXPECT_EQ(tally->answered, 0);
   EXPECT_EQ(tally->replies_out.total(), 0);
+}
+
+// A node remembers for two minutes what it did not translate, by the client's port among others.
+TEST_F(SceneTest, connections_that_failed_do_not_spoil_later_ones) {
+  build(1);
+  const SceneNode& node = scene_->nodes().front();
+  ASSERT_TRUE(node.host->within([] {
+    return lab::run_nft(
+        "add table inet tracker\n"
+        "add chain inet tracker seen { type filter hook prerouting priority 0; }\n"
+        "add rule inet tracker seen ct state new counter\n");
+  }));
+  // So few that the kernel's own choice would meet the same ones again.
+  ASSERT_TRUE(scene_->client().set_sysctl("net/ipv4/ip_local_port_range", "40000 40019"));
+  for (const net::Address& vip : node.vip) EXPECT_EQ(scene_->open_connections(node, vip, 20, 50ms)->answered, 0);
+  ASSERT_TRUE(lab::translate_vips(node));
+  for (const net::Address& vip : node.vip) {
+    EXPECT_EQ(scene_->open_connections(node, vip, 20)->replies_out.total(), 20) << vip.text();
+  }
 }
 
 }  // namespace
