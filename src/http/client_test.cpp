@@ -217,6 +217,21 @@ TEST(Client, a_request_the_server_never_looked_at_is_sent_again) {
   EXPECT_EQ(response->body, "second");
 }
 
+TEST(Client, a_refused_stream_is_opened_again_at_once) {
+  std::atomic<int> calls = 0;
+  ScriptedServer server([&](ScriptedServer& self, const auto& call) {
+    constexpr std::uint32_t kRefusedStream = 7;
+    if (++calls == 2) return self.reset(call, kRefusedStream);
+    self.answer(call, 200, std::to_string(calls));
+  });
+  Client client = connect_to(server, {.ping_after = 1h});  // Nothing else wakes the transport's thread.
+  ASSERT_TRUE(client.send(get("/"), soon()));              // Whatever a new connection has to say is said.
+  const auto response = client.send(get("/"), soon(5s));
+  ASSERT_TRUE(response) << response.error().message();
+  EXPECT_EQ(response->body, "3");
+  EXPECT_EQ(server.accepted(), 1);
+}
+
 TEST(Client, a_slow_reader_slows_only_its_own_stream) {
   constexpr std::size_t kWindow = 100'000;
   ScriptedServer::Call watch;

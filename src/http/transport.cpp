@@ -116,7 +116,7 @@ void Transport::carry_out(TlsContext& order) {
 
 void Transport::wait() {
   std::vector<pollfd> fds = {{.fd = wake_.get(), .events = POLLIN, .revents = 0}};
-  auto until = base::TimePoint::max();
+  auto until = std::exchange(started_again_, false) ? base::TimePoint::min() : base::TimePoint::max();
   for (const auto& connection : connections_) {
     // Who waits for nothing is not looked at: poll() would tell of an error there again and again.
     const short events = connection->events();
@@ -148,6 +148,7 @@ void Transport::retry(std::shared_ptr<Exchange> exchange) {
     return exchange->fail({Fault::unavailable, "the server refuses the request again and again"});
   }
   current().start(std::move(exchange));
+  started_again_ = true;
 }
 
 }  // namespace http
