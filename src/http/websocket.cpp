@@ -13,6 +13,7 @@
 #include <openssl/rand.h>
 
 #include "base/fd.h"
+#include "http/base64.h"
 #include "http/dial.h"
 #include "runtime/no_pipe_signal.h"
 
@@ -91,15 +92,6 @@ template <std::size_t Size>
 std::array<char, Size> random_bytes() {
   std::array<char, Size> out{};
   (void)::RAND_bytes(reinterpret_cast<unsigned char*>(out.data()), Size);  // Unpredictable for proxies: no secret.
-  return out;
-}
-
-std::string base64(std::string_view bytes) {
-  std::string out((bytes.size() + 2) / 3 * 4 + 1, '\0');
-  const int size =
-      ::EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                        reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
-  out.resize(static_cast<std::size_t>(size));
   return out;
 }
 
