@@ -15,7 +15,7 @@ Dial::Dial(const Url& server, const std::optional<Url>& proxy, TlsContext tls, s
     : server_(server),
       tls_(std::move(tls)),
       patience_(patience),
-      has_proxy_(proxy.has_value()),
+      proxy_(proxy),
       resolution_(std::in_place, proxy.value_or(server).host, proxy.value_or(server).port),
       until_(now + patience) {}
 
@@ -94,8 +94,8 @@ base::Status Dial::finish_connect() {
   socklen_t size = sizeof error;
   if (::getsockopt(wire_.fd(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
   if (error != 0) return base::fail_errno(name(), error);
-  if (!has_proxy_) return begin_session();
-  tunnel_.emplace(server_);
+  if (!proxy_) return begin_session();
+  tunnel_.emplace(server_, proxy_->user);
   phase_ = Phase::tunnelling;
   return {};
 }

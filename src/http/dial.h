@@ -46,7 +46,7 @@ class Dial {
   const Url server_;
   const TlsContext tls_;
   const std::chrono::milliseconds patience_;
-  const bool has_proxy_;
+  const std::optional<Url> proxy_;
 
   Phase phase_ = Phase::resolving;
   std::optional<Resolution> resolution_;  // While resolving.

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "http/base64.h"
+
 namespace http {
 namespace {
 
@@ -19,10 +21,16 @@ bool would_block() {
   return errno == EAGAIN || errno == EINTR;
 }
 
+std::string authorization(std::string_view user) {
+  if (user.empty()) return {};
+  const bool has_password = user.contains(':');
+  return fmt::format("Proxy-Authorization: Basic {}\r\n", base64(fmt::format("{}{}", user, has_password ? "" : ":")));
+}
+
 }  // namespace
 
-Tunnel::Tunnel(const Url& server)
-    : unsent_(fmt::format("CONNECT {0} HTTP/1.1\r\nHost: {0}\r\n\r\n", server.authority())) {}
+Tunnel::Tunnel(const Url& server, std::string_view user)
+    : unsent_(fmt::format("CONNECT {0} HTTP/1.1\r\nHost: {0}\r\n{1}\r\n", server.authority(), authorization(user))) {}
 
 base::Result<bool> Tunnel::advance(int socket) {
   while (!unsent_.empty()) {

@@ -39,7 +39,7 @@ class OneTimeProxy {
   }
   Url url() const { return {.scheme = "http", .host = "127.0.0.1", .port = port_, .path = ""}; }
   const std::string& asked() {
-    thread_.join();
+    if (thread_.joinable()) thread_.join();
     return asked_;
   }
 
@@ -80,8 +80,10 @@ class OneTimeProxy {
   std::jthread thread_;
 };
 
-base::Result<Response> ask_through(OneTimeProxy& proxy, const ScriptedServer& server) {
-  Client client(server.url(), *TlsContext::load(server.trust()), {}, proxy.url());
+base::Result<Response> ask_through(OneTimeProxy& proxy, const ScriptedServer& server, const std::string& user = "") {
+  Url url = proxy.url();
+  url.user = user;
+  Client client(server.url(), *TlsContext::load(server.trust()), {}, url);
   Request request;
   request.target = "/";
   return client.send(std::move(request), base::SteadyClock().now() + 20s);
@@ -95,6 +97,18 @@ TEST(Tunnel, leads_through_the_proxy_to_the_server) {
   EXPECT_EQ(response->body, "hello");
   const std::string authority = server.url().authority();
   EXPECT_EQ(proxy.asked(), "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n\r\n");
+}
+
+TEST(Tunnel, the_proxy_is_told_who_asks) {
+  ScriptedServer server([](auto& self, const auto& call) { self.answer(call, 200, "hello"); });
+  OneTimeProxy proxy("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", 0);
+  const auto refused = ask_through(proxy, server, "me:secret");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message().find("secret"), std::string::npos) << refused.error().message();
+  EXPECT_TRUE(proxy.asked().ends_with("\r\nProxy-Authorization: Basic bWU6c2VjcmV0\r\n\r\n")) << proxy.asked();
+  OneTimeProxy other("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", 0);
+  EXPECT_FALSE(ask_through(other, server, "me"));
+  EXPECT_TRUE(other.asked().ends_with("\r\nProxy-Authorization: Basic bWU6\r\n\r\n")) << "without a password";
 }
 
 TEST(Tunnel, a_refusal_is_told_in_the_proxys_words) {

@@ -33,7 +33,7 @@ base::Result<std::uint16_t> parse_port(std::string_view text) {
   std::uint16_t port = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
   if (error != std::errc() || end != text.data() + text.size() || port == 0) {
-    return fail(Fault::invalid, fmt::format("\"{}\" is not a port", text));
+    return fail(Fault::invalid, "the port is not a number from 1 to 65535");  // Not repeated: it may be a password.
   }
   return port;
 }
@@ -66,7 +66,9 @@ base::Result<Url> parse_parts(std::string_view text) {
 
   const auto rest = text.substr(mark + 3);
   const auto slash = std::min(rest.find('/'), rest.size());
-  const auto [host, port] = TRY(split(rest.substr(0, slash)));
+  const auto authority = rest.substr(0, slash);
+  if (authority.contains('@')) return fail(Fault::invalid, "user name and password have no place here");
+  const auto [host, port] = TRY(split(authority));
   if (!is_host(host)) return fail(Fault::invalid, "no host name or address");
   url.host = host;
   url.port = url.scheme == "https" ? 443 : 80;
@@ -82,7 +84,9 @@ base::Result<Url> parse_parts(std::string_view text) {
 }  // namespace
 
 base::Result<Url> Url::parse(std::string_view text) {
-  return base::within(fmt::format("URL \"{}\"", text), parse_parts(text));
+  // What stands before '@' may be a password, also where the rest is malformed: it is not shown.
+  const auto shown = text.substr(text.rfind('@') + 1);
+  return base::within(fmt::format("URL \"{}\"", shown), parse_parts(text));
 }
 
 std::string Url::authority() const {
@@ -101,6 +105,22 @@ std::string escape(std::string_view text) {
       out += c;
     } else {
       out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return out;
+}
+
+std::string unescape(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    unsigned char byte = 0;
+    const auto digits = text.substr(i).substr(1, 2);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+    if (text[i] == '%' && error == std::errc() && end == digits.data() + 2) {
+      out += static_cast<char>(byte);
+      i += 2;
+    } else {
+      out += text[i];
     }
   }
   return out;

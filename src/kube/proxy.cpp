@@ -46,10 +46,16 @@ bool covers(std::string_view exception, const http::Url& server) {
 }  // namespace
 
 base::Result<http::Url> parse_proxy(const std::string& text) {
-  auto url = TRY(http::Url::parse(text.find("://") == std::string::npos ? "http://" + text : text));
+  const auto mark = text.find("://");
+  const bool has_scheme = mark != std::string::npos && mark == text.find(':');
+  const auto begin = has_scheme ? mark + 3 : 0;
+  // Behind the last '@', wherever that stands: a proxy has no path, and not everybody escapes a password.
+  const auto host = std::max(begin, text.rfind('@') + 1);
+  auto url = TRY(http::Url::parse((has_scheme ? text.substr(0, begin) : "http://") + text.substr(host)));
   if (url.scheme != "http") {
     return fail(Fault::invalid, fmt::format("proxy {}: only http:// proxies are supported", url.text()));
   }
+  if (host > begin) url.user = http::unescape(text.substr(begin, host - begin - 1));
   return url;
 }
 

@@ -13,7 +13,8 @@ namespace kube {
 base::Result<std::optional<http::Url>> proxy_for(const http::Url& server, const std::string& proxy,
                                                  const std::string& exceptions);
 
-// "http://host:port", or without the scheme as people write it. A proxy that wants TLS or a password is refused.
+// "http://user:password@host:port", or without user or scheme as people write it. A proxy that wants TLS is refused.
+// The password is in no error.
 base::Result<http::Url> parse_proxy(const std::string& text);
 
 }  // namespace kube

@@ -37,5 +37,23 @@ TEST(Proxy, what_we_cannot_speak_to_is_refused) {
   EXPECT_NE(through("https://api.example", "", "socks 5").find("no host name"), std::string::npos);
 }
 
+TEST(Proxy, a_password_is_kept_and_never_shown) {
+  const auto user_of = [](const std::string& text) {
+    const auto url = parse_proxy(text);
+    EXPECT_EQ(url ? url->text() : url.error().message(), "http://proxy:3128") << text;
+    return url ? url->user : "none";
+  };
+  EXPECT_EQ(user_of("http://me:s%40crEt@proxy:3128"), "me:s@crEt");
+  EXPECT_EQ(user_of("me:se/cr@et://@proxy:3128"), "me:se/cr@et://") << "as it is, if nobody escaped it";
+  EXPECT_EQ(user_of("me@proxy:3128"), "me");
+  EXPECT_EQ(user_of("proxy:3128"), "");
+  for (const char* text :
+       {"https://me:secret@proxy", "me:secret@", "http://me:secret@proxy:x", "me:secret@two words"}) {
+    const auto url = parse_proxy(text);
+    ASSERT_FALSE(url) << text;
+    EXPECT_EQ(url.error().message().find("secret"), std::string::npos) << url.error().message();
+  }
+}
+
 }  // namespace
 }  // namespace kube
