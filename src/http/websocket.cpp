@@ -1,6 +1,7 @@
 #include "http/websocket.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <functional>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -43,6 +44,10 @@ class Waiting {
     std::array<pollfd, 2> ready = {
         {{.fd = fd, .events = events, .revents = 0}, {.fd = wake_.get(), .events = POLLIN, .revents = 0}}};
     (void)::poll(ready.data(), ready.size(), static_cast<int>(std::clamp<long>(rest.count(), 0, 60'000)));
+    return goes_on();
+  }
+
+  base::Status goes_on() const {
     if (stop_.stop_requested()) return fail(Fault::cancelled, "stopped");
     if (now() >= deadline_) return fail(Fault::timeout, "no answer in time");
     return {};
@@ -69,6 +74,7 @@ base::Status write_all(Wire& wire, std::string_view bytes, Waiting& waiting) {
 base::Result<std::string> read_some(Wire& wire, Waiting& waiting) {
   std::string buffer(kFramesAtOnce, '\0');
   for (;;) {
+    TRY(waiting.goes_on());  // Each time: there are peers that always have more to say.
     // Before any wait: TLS may hold more than poll() can see.
     const std::size_t size = TRY(wire.read(buffer));
     if (size > 0) {
@@ -122,13 +128,18 @@ bool is_one_line(const Request& request) {
   });
 }
 
-// The server's answer; what came behind it stays in `unread`.
-base::Status read_answer(Wire& wire, Parser& parser, std::string& unread, Waiting& waiting) {
+// The server's answer; what came behind it stays in `unread`, where never more than `limit` waits for its rest: the
+// parser's own limits leave out what stands between chunks and behind the last of them.
+base::Status read_answer(Wire& wire, Parser& parser, std::size_t limit, std::string& unread, Waiting& waiting) {
   while (!parser.is_done()) {
     boost::beast::error_code failure;
     const std::size_t taken = parser.put(boost::asio::buffer(unread), failure);
     unread.erase(0, taken);
-    if (failure && failure != boost::beast::http::error::need_more) {
+    const bool is_short = failure == boost::beast::http::error::need_more;
+    if (is_short && unread.size() > limit) {
+      return fail(Fault::invalid, "the server's answer is larger than we accept", EMSGSIZE);
+    }
+    if (failure && !is_short) {
       return fail(Fault::unavailable, fmt::format("HTTP/1.1: {}", failure.message()));
     }
     if (parser.is_done() || (taken > 0 && !unread.empty())) continue;
@@ -165,7 +176,7 @@ base::Result<std::variant<WebSocket, Response>> WebSocket::open(const Place& pla
   parser.header_limit(static_cast<std::uint32_t>(place.tuning.max_header_bytes));
   parser.body_limit(place.tuning.max_body_bytes);
   std::string unread;
-  TRY(within_server(read_answer(wire, parser, unread, waiting)));
+  TRY(within_server(read_answer(wire, parser, place.tuning.max_header_bytes, unread, waiting)));
   Response response = to_response(parser);
   if (response.status != kSwitching) return response;
   if (find(response.headers, "sec-websocket-accept") != accept_of(key)) {

@@ -83,6 +83,41 @@ TEST_F(WebSockets, who_does_not_know_the_answer_to_the_key_is_none) {
   EXPECT_FALSE(open());
 }
 
+TEST_F(WebSockets, a_refusal_without_end_is_cut_short) {
+  for (const char* endless : {"5;", "0\r\nX: "}) {  // What a chunk or the end of all of them may bring along.
+    serve([&](ScriptedServer& server, const ScriptedServer::Call& call) {
+      server.raw(call.connection, "HTTP/1.1 403 Forbidden\r\nTransfer-Encoding: chunked\r\n\r\n" +
+                                      (endless + std::string(300'000, 'x')));
+    });
+    const auto opened = open(soon(5s));
+    ASSERT_FALSE(opened) << endless;
+    EXPECT_EQ(opened.error().errno_value(), EMSGSIZE) << endless << opened.error().message();
+  }
+}
+
+TEST_F(WebSockets, a_stop_counts_though_there_is_more_to_read) {
+  constexpr std::size_t kLong = 1'000'000;  // More than is read along with the answer.
+  serve([&](ScriptedServer& server, const ScriptedServer::Call& call) {
+    server.raw(call.connection, welcome(call.request) + "\x82\x7f\0\0\0\0\x00\x0f\x42\x40"s + std::string(kLong, 'x'));
+  });
+  auto opened = open();
+  ASSERT_TRUE(opened) << opened.error().message();
+  auto& socket = std::get<WebSocket>(*opened);
+  std::stop_source stopped;
+  stopped.request_stop();
+  for (int i = 0; i < 1000; ++i) {  // Sooner or later some of it waits to be read.
+    const auto cancelled = socket.receive(soon(), stopped.get_token());
+    ASSERT_FALSE(cancelled) << "after " << i << " calls";
+    EXPECT_EQ(cancelled.error().fault(), base::Fault::cancelled);
+    const auto late = socket.receive(base::SteadyClock().now(), {});
+    ASSERT_FALSE(late) << "after " << i << " calls";
+    EXPECT_EQ(late.error().fault(), base::Fault::timeout);
+  }
+  const auto whole = socket.receive(soon(), {});
+  ASSERT_TRUE(whole) << whole.error().message();
+  EXPECT_EQ(whole->value_or("").size(), kLong);
+}
+
 TEST_F(WebSockets, a_server_that_says_nothing_or_goes_is_an_error) {
   serve([](ScriptedServer& server, const ScriptedServer::Call& call) {
     server.raw(call.connection, welcome(call.request));
