@@ -108,7 +108,8 @@ base::Result<Response> Exchange::wait_end(base::TimePoint deadline, std::stop_to
 base::Result<std::string> Exchange::read(base::TimePoint deadline, std::stop_token stop) {
   return wait(
       deadline, stop, [this] { return !response_.body.empty() || ended_; },
-      [this]() -> base::Result<std::string> {
+      [&]() -> base::Result<std::string> {
+        if (stop.stop_requested()) return gave_up(stop);
         // What came before a failure is still true: it is handed over first.
         if (response_.body.empty() && error_) return std::unexpected(*error_);
         return std::exchange(response_.body, {});
@@ -126,6 +127,7 @@ base::Status Exchange::follow(const Taker& take, base::TimePoint deadline, std::
         [&]() -> base::Result<std::string> {
           taker_ = nullptr;  // Whatever ended the wait, from here on `take` is the caller's.
           if (std::exchange(has_enough_, false)) return std::string();
+          if (stop.stop_requested()) return gave_up(stop);  // Who is slower than the stream finds more each time.
           if (!response_.body.empty()) return std::exchange(response_.body, {});
           if (error_) return std::unexpected(*error_);
           return ended_ ? base::Result<std::string>(std::string()) : gave_up(stop);

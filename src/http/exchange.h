@@ -40,7 +40,8 @@ class Exchange {
   void fail(base::Error error);
   int attempts = 0;  // How often it was given to a connection.
 
-  // The caller's thread. Each ends at the deadline with `timeout`, on stop with `cancelled`.
+  // The caller's thread. Each ends at the deadline with `timeout`, on stop with `cancelled`; a stream is left on stop
+  // even where it has more to give.
   base::Status wait_head(base::TimePoint deadline, std::stop_token stop);
   base::Result<Response> wait_end(base::TimePoint deadline, std::stop_token stop);
   base::Result<std::string> read(base::TimePoint deadline, std::stop_token stop);  // Empty: the body has ended.
