@@ -5,6 +5,15 @@
 #include "http/transport.h"
 
 namespace http {
+namespace {
+
+// A request that nobody wants any more must not reach the server: it might be a write.
+base::Status unless_stopped(const std::stop_token& stop) {
+  if (stop.stop_requested()) return base::fail(base::Fault::cancelled, "stopped before the server was asked");
+  return {};
+}
+
+}  // namespace
 
 Stream::Stream(std::shared_ptr<Exchange> exchange, std::shared_ptr<Transport> transport, std::size_t window)
     : exchange_(std::move(exchange)), transport_(std::move(transport)), window_(window) {}
@@ -56,6 +65,7 @@ Client::Client(Url server, TlsContext tls, const Tuning& tuning, std::optional<U
       transport_(std::make_shared<Transport>(std::move(server), std::move(tls), tuning, std::move(proxy))) {}
 
 base::Result<Response> Client::send(Request request, base::TimePoint deadline, std::stop_token stop) {
+  TRY(unless_stopped(stop));
   const auto exchange = std::make_shared<Exchange>(std::move(request), Exchange::Mode::whole, tuning_.max_body_bytes);
   transport_->start(exchange);
   auto response = exchange->wait_end(deadline, std::move(stop));
@@ -67,6 +77,7 @@ base::Result<Response> Client::send(Request request, base::TimePoint deadline, s
 }
 
 base::Result<Stream> Client::open(Request request, base::TimePoint deadline, std::stop_token stop) {
+  TRY(unless_stopped(stop));
   auto exchange = std::make_shared<Exchange>(std::move(request), Exchange::Mode::streamed, 0);
   transport_->start(exchange);
   Stream stream(exchange, transport_, tuning_.stream_window);  // Ends the request if the wait does not go well.

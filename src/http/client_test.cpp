@@ -78,6 +78,18 @@ TEST(Client, stopping_ends_the_wait) {
   EXPECT_EQ(response.error().fault(), Fault::cancelled);
 }
 
+TEST(Client, who_was_stopped_before_asks_nothing) {
+  ScriptedServer server(
+      [](ScriptedServer& self, const auto& call) { self.answer(call, 200, std::to_string(call.connection)); });
+  Client client = connect_to(server);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(client.send(get("/"), soon(), stop.get_token()).error().fault(), Fault::cancelled);
+  EXPECT_EQ(client.open(get("/"), soon(), stop.get_token()).error().fault(), Fault::cancelled);
+  client.replace_tls(*TlsContext::load(server.trust()));  // A connection that one of them had begun would be another.
+  EXPECT_EQ(client.send(get("/"), soon())->body, "1");
+}
+
 TEST(Client, nobody_listening_is_unavailable_and_names_the_address) {
   Url url;
   TlsOptions trust;
