@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -84,8 +85,15 @@ base::Status start(Child& child, const ExecPlugin& plugin, bool interactive) {
   std::vector<std::string> arguments = plugin.arguments;
   arguments.insert(arguments.begin(), plugin.command);
   std::vector<std::string> environment = environment_of(plugin, interactive);
-  const int error = ::posix_spawnp(&child.pid, plugin.command.c_str(), &actions, nullptr, pointers(arguments).data(),
-                                   pointers(environment).data());
+  posix_spawnattr_t attributes;  // Our threads block signals; a plugin must end when it is told to.
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  const int error = ::posix_spawnp(&child.pid, plugin.command.c_str(), &actions, &attributes,
+                                   pointers(arguments).data(), pointers(environment).data());
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error == 0) return {};
   child.pid = -1;
@@ -93,20 +101,34 @@ base::Status start(Child& child, const ExecPlugin& plugin, bool interactive) {
   return fail(Fault::unavailable, base::fail_errno("start", error).error().message() + hint);
 }
 
+bool is_ready_before(base::TimePoint deadline, const base::Fd& fd) {
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - base::SteadyClock().now());
+    if (left.count() <= 0) return false;
+    pollfd ready{.fd = fd.get(), .events = POLLIN, .revents = 0};
+    if (::poll(&ready, 1, static_cast<int>(left.count())) > 0) return true;
+  }
+}
+
 base::Result<std::string> read_answer(const base::Fd& output, base::TimePoint deadline) {
   std::string answer;
   std::array<char, 4096> buffer;
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - base::SteadyClock().now());
-    if (left.count() <= 0) return fail(Fault::timeout, "no answer in time");
-    pollfd ready{.fd = output.get(), .events = POLLIN, .revents = 0};
-    if (::poll(&ready, 1, static_cast<int>(left.count())) <= 0) continue;
+    if (!is_ready_before(deadline, output)) return fail(Fault::timeout, "no answer in time");
     const ssize_t got = ::read(output.get(), buffer.data(), buffer.size());
     if (got < 0) return base::fail_errno("read", errno);
     if (got == 0) return answer;
     answer.append(buffer.data(), static_cast<std::size_t>(got));
     if (answer.size() > kLongestAnswer) return fail(Fault::invalid, "its answer is too long");
   }
+}
+
+// Its status. Who has closed its output may live on, and whoever wants a token would wait with us.
+base::Result<int> end_of(Child& child, base::TimePoint deadline) {
+  const base::Fd handle(static_cast<int>(::syscall(SYS_pidfd_open, child.pid, 0)));
+  // Linux before 5.3 has no such handle; there we wait as long as it takes.
+  if (handle && !is_ready_before(deadline, handle)) return fail(Fault::timeout, "it closed its output and did not end");
+  return child.wait();
 }
 
 base::Result<ExecCredential> run(const ExecPlugin& plugin, base::Duration bound) {
@@ -116,8 +138,9 @@ base::Result<ExecCredential> run(const ExecPlugin& plugin, base::Duration bound)
   }
   Child child;
   TRY(start(child, plugin, is_terminal && plugin.interactive != ExecPlugin::Interactive::never));
-  const std::string answer = TRY(read_answer(child.output, base::SteadyClock().now() + bound));
-  const int status = child.wait();
+  const auto deadline = base::SteadyClock().now() + bound;
+  const std::string answer = TRY(read_answer(child.output, deadline));
+  const int status = TRY(end_of(child, deadline));
   if (WIFSIGNALED(status)) return fail(Fault::unavailable, fmt::format("ended by signal {}", WTERMSIG(status)));
   if (WEXITSTATUS(status) != 0) return fail(Fault::unavailable, fmt::format("exit code {}", WEXITSTATUS(status)));
   return decode_exec_credential(answer, plugin.api_version);

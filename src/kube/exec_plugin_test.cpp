@@ -1,5 +1,6 @@
 #include "kube/exec_plugin.h"
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 
@@ -105,6 +106,22 @@ TEST_F(ExecPluginTest, a_failure_names_the_plugin_and_what_to_install) {
   const auto slow = ask(plugin("exec sleep 60"), 100ms);
   ASSERT_FALSE(slow);
   EXPECT_EQ(slow.error().fault(), base::Fault::timeout);
+
+  const auto lasting = ask(plugin("exec sleep 60 >&-"), 500ms);
+  ASSERT_FALSE(lasting);
+  EXPECT_EQ(lasting.error().fault(), base::Fault::timeout) << lasting.error().message();
+}
+
+TEST_F(ExecPluginTest, it_is_not_deaf_to_signals_though_we_are) {
+  sigset_t term;
+  sigset_t before;
+  sigemptyset(&term);
+  sigaddset(&term, SIGTERM);
+  ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, &term, &before), 0);
+  const auto ended = ask(plugin("kill -TERM $$; exit 3"), 30s);
+  ASSERT_EQ(::pthread_sigmask(SIG_SETMASK, &before, nullptr), 0);
+  ASSERT_FALSE(ended);
+  EXPECT_TRUE(ended.error().message().ends_with("ended by signal 15")) << ended.error().message();
 }
 
 TEST_F(ExecPluginTest, it_is_asked_once_and_again_when_its_answer_has_expired_or_is_refused) {
