@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <openssl/tls1.h>
 
+#include "http/gzip_test.h"
 #include "http/scripted_server_test.h"
 #include "http/server.h"
 
@@ -288,6 +289,26 @@ TEST(Client, an_answer_beyond_the_limits_is_refused_alone) {
   }
   EXPECT_TRUE(client.send(get("/"), soon()));
   EXPECT_EQ(server.accepted(), 1);
+}
+
+TEST(Client, a_packed_answer_is_unpacked_whole_or_refused) {
+  const std::string text(50'000, 'x');
+  ScriptedServer server([&](ScriptedServer& self, const auto& call) {
+    const std::string packed = gzip(call.request.target == "/bomb" ? text + text : text);
+    const auto size = call.request.target == "/damaged" ? packed.size() - 1 : packed.size();
+    self.answer(call, 200, packed.substr(0, size), {{"content-encoding", "gzip"}});
+  });
+  Client client = connect_to(server, {.max_body_bytes = text.size()});
+  const auto whole = client.send(get("/whole"), soon());
+  ASSERT_TRUE(whole) << whole.error().message();
+  EXPECT_EQ(whole->body, text);
+  const auto damaged = client.send(get("/damaged"), soon());
+  ASSERT_FALSE(damaged);
+  EXPECT_EQ(damaged.error().fault(), Fault::invalid);
+  EXPECT_EQ(damaged.error().errno_value(), 0);
+  const auto bomb = client.send(get("/bomb"), soon());
+  ASSERT_FALSE(bomb);
+  EXPECT_EQ(bomb.error().errno_value(), EMSGSIZE) << "who can ask for less is told to";
 }
 
 // A frame of HTTP/2 (RFC 9113, 4.1).

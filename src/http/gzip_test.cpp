@@ -1,12 +1,13 @@
-#include "http/gzip.h"
+#include "http/gzip_test.h"
 
 #include <zlib.h>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "http/gzip.h"
+
 namespace http {
-namespace {
 
 std::string gzip(const std::string& text) {
   z_stream stream{};
@@ -21,6 +22,8 @@ std::string gzip(const std::string& text) {
   ::deflateEnd(&stream);
   return out;
 }
+
+namespace {
 
 RC_GTEST_PROP(Gzip, what_was_packed_comes_out, (const std::string& text)) {
   RC_ASSERT(gunzip(gzip(text), 1U << 20U).value() == text);
