@@ -69,9 +69,8 @@ class Transport {
   TlsContext tls_;
   Connection::Protocol protocol_ = Connection::Protocol::unknown;  // What the last connection came to.
   std::vector<std::unique_ptr<Connection>> connections_;
-  bool has_orders_ = true;  // As far as the last wait() knows.
-  bool started_again_ =
-      false;  // A request, on a connection that may have had its turn: its bytes are still to be sent.
+  bool has_orders_ = true;      // As far as the last wait() knows.
+  bool started_again_ = false;  // A request, on a connection that may have had its turn: it is still to be sent.
   std::jthread thread_;
 };
 
