@@ -90,6 +90,23 @@ TEST(FaultRows, every_row_about_objects_has_a_test_that_carries_it) {
   }
 }
 
+// A reason is one word, and what to do about it stands in the reference.
+TEST(NodeReasons, every_word_a_node_gives_for_a_reason_is_on_the_page) {
+  const std::string page = content("docs/reference/controller.md");
+  std::set<std::string> words;
+  for (const auto* file : {"src/agent/cluster_agent.cpp", "src/agent/findings.cpp", "src/agent/freshness.cpp",
+                           "src/agent/host_network.cpp", "src/agent/readiness.cpp", "src/agent/token_node.cpp",
+                           "src/intent/cluster/config_status.cpp", "src/intent/node/source_rules.cpp"}) {
+    const auto all = all_matches(content(file), R"re("([A-Z][A-Za-z]+)(?:: [^"]*)?")re");
+    EXPECT_FALSE(all.empty()) << file;
+    for (const auto& match : all) words.insert(match[1]);
+  }
+  for (const char* known : {"Untrusted", "VRFNotFound", "MarkFailed", "NoReport", "Stale", "NoSuchNode"}) {
+    EXPECT_TRUE(words.contains(known)) << known;
+  }
+  for (const std::string& word : words) EXPECT_NE(page.find("`" + word + "`"), std::string::npos) << word;
+}
+
 // Of the defects of the old project: what differs for its users, and the test that shows it. D44 is about OLM, for
 // which there is nothing yet.
 TEST(CompatibilityPage, every_defect_has_a_line_and_a_test_that_carries_its_number) {
