@@ -69,7 +69,6 @@ TEST(FaultRows, every_row_of_the_kernel_has_a_test_that_carries_it) {
     for (int i = 1; i <= count; ++i) {
       const std::string row = fmt::format("{}{}", letter, i);
       ASSERT_TRUE(lines.contains(row)) << row;
-      if (row == "F14") continue;  // Needs a Node.
       const auto all = named_in(lines[row]);
       EXPECT_FALSE(all.empty()) << row;
       for (const Named& named : all) EXPECT_TRUE(named.test.starts_with(row + "_")) << row << ": " << named.test;
