@@ -153,6 +153,9 @@ TEST_F(AgentRollout, D38_a_restart_by_kubectl_is_one_rollout_and_a_change_of_the
   // An amount that the server writes in another way is applied once, not for ever.
   create_agent("agent", kNamespace, "{logLevel: debug, resources: {limits: {cpu: '0.1', memory: 0.125Gi}}}");
   ASSERT_TRUE(eventually("updated", kRolloutBound, [&] { return operations("updated") == 1; }));
+  EXPECT_TRUE(eventually("the Event is there", kRolloutBound, [&] {
+    return kubectl({"get", "events", "-n", kNamespace, "--field-selector=reason=DaemonSetUpdated"}).contains("agent");
+  }));
   ASSERT_TRUE(passes_again());
   EXPECT_EQ(set("{.metadata.generation}"), "3");
   EXPECT_NE(set("{.spec.template.metadata.annotations.kubectl\\.kubernetes\\.io/restartedAt}"), "");
