@@ -88,16 +88,27 @@ kube::Notice add_failed(const api::IPRuleConfig& config, const meta::Condition& 
   return out;
 }
 
+std::string target_of(std::uint32_t table, const std::string& vrf) {
+  return vrf.empty() ? fmt::format("table {}", table) : "VRF " + vrf;
+}
+
+// What a withdrawn object had asked for, and whether its source is steered all the same.
+std::string why_withdrawn(const intent::Write& write) {
+  const api::IPRuleConfig::Spec& spec = write.object.spec;
+  if (!write.is_replaced) return fmt::format("no Service and IPRule ask for {} any more", spec.service_ip);
+  const std::string priority = spec.priority != 0 ? fmt::format("priority {}", spec.priority) : "the default priority";
+  const std::string nodes = spec.node_selector.empty() ? "" : " on nodes with " + spec.node_selector.text();
+  return fmt::format("{} to {} at {}{} is no longer asked for, another object has taken its place", spec.service_ip,
+                     target_of(spec.table != 0 ? spec.table : spec.route_table, spec.vrf), priority, nodes);
+}
+
 }  // namespace
 
 std::optional<kube::Notice> notice_of(const intent::Write& write, const std::vector<std::string>& missing) {
   if (write.step == Step::withdraw) {
-    return about(
-        write.object, NoticeType::normal, "MarkedAbsent",
-        {.said = fmt::format("no Service and IPRule ask for {} any more: nodes remove the rule, and this object "
-                             "goes when the last one has",
-                             write.object.spec.service_ip),
-         .next = "kubectl get nodestates shows how far they are"});
+    return about(write.object, NoticeType::normal, "MarkedAbsent",
+                 {.said = why_withdrawn(write) + ": nodes remove the rule, and this object goes when the last one has",
+                  .next = "kubectl get nodestates shows how far they are"});
   }
   if (write.step == Step::remove && !missing.empty()) {
     return about(
@@ -127,7 +138,7 @@ std::vector<kube::Notice> notices_of(const intent::ConfigStatusWrite& write, con
   }
   if (write.wanted == nullptr) return out;
   const intent::Tuple& tuple = write.wanted->tuple;
-  const std::string target = tuple.vrf.empty() ? fmt::format("table {}", tuple.table) : "VRF " + tuple.vrf;
+  const std::string target = target_of(tuple.table, tuple.vrf);
   for (const api::Service* service : write.wanted->services) {
     out.push_back(about_service(
         *service, NoticeType::normal, "RuleProgrammed",

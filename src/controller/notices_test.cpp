@@ -13,6 +13,7 @@ using kube::NoticeType;
 using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 using testing::SizeIs;
 
 // Every note names the next thing to do: a command, or what to change, or where to look.
@@ -170,7 +171,21 @@ TEST_F(NoticesTest, MarkedAbsent) {
   const auto notice = told("MarkedAbsent");
   EXPECT_EQ(notice.type, NoticeType::normal);
   EXPECT_EQ(notice.regarding.kind, "IPRuleConfig");
-  EXPECT_THAT(notice.note, AllOf(HasSubstr("10.96.0.7"), HasSubstr("kubectl get nodestates")));
+  EXPECT_THAT(notice.note, AllOf(HasSubstr("no Service and IPRule ask for 10.96.0.7 any more: nodes remove"),
+                                 HasSubstr("kubectl get nodestates")));
+}
+
+TEST_F(NoticesTest, MarkedAbsent_of_what_is_replaced_says_what_goes_and_that_another_object_has_its_place) {
+  settle();
+  (void)pass();
+  cluster_.wishes.rule_named("blue").spec.table = 121;
+  const auto notice = told("MarkedAbsent");
+  EXPECT_EQ(notice.type, NoticeType::normal);
+  EXPECT_THAT(
+      notice.note,
+      AllOf(HasSubstr(
+                "10.96.0.7 to table 120 at priority 1500 is no longer asked for, another object has taken its place"),
+            Not(HasSubstr("no Service and IPRule")), HasSubstr("kubectl get nodestates")));
 }
 
 TEST_F(NoticesTest, CleanupTimeout) {
