@@ -79,6 +79,54 @@ TEST_F(Crd, agents_are_refused_by_name_and_for_settings_that_would_hurt) {
   EXPECT_EQ(agent("{reconcilePeriod: 1m30s, absentTimeout: 5m, resources: {limits: {cpu: 1, memory: 64Mi}}}"), "");
 }
 
+// As an installation of the old project has it: numbers of any size.
+constexpr const char* kOldKind = R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: iprules.api.operator.brtrm.dev}
+spec:
+  group: api.operator.brtrm.dev
+  names: {kind: IPRule, listKind: IPRuleList, plural: iprules, singular: iprule}
+  scope: Cluster
+  versions:
+  - name: v1alpha1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            required: [cidr, table]
+            properties: {cidr: {type: string}, priority: {type: integer}, table: {type: integer}}
+          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
+)";
+
+// The server checks what a change touches: who wants to mend an old object must not have to mend all of it at once.
+TEST_F(Crd, D25_what_was_stored_under_the_old_kind_can_still_be_edited) {
+  constexpr auto kWrong = "{cidr: 198.51.100.0/25, table: -5}";
+  must(cluster_.kubectl({"apply", "-f", "-"}, kOldKind));
+  EXPECT_TRUE(testbed::eventually("the old kind counts", kBound, [&] { return iprule(kWrong).empty(); }));
+  EXPECT_TRUE(
+      cluster_.kubectl({"create", "-f", "-"}, fmt::format("apiVersion: api.operator.brtrm.dev/v1alpha1\nkind: IPRule\n"
+                                                          "metadata: {{name: old}}\nspec: {}\n",
+                                                          kWrong)));
+  must(cluster_.kubectl({"apply", "-k", std::string(IPRULE_SOURCE_DIR) + "/config/crd"}));
+  EXPECT_TRUE(testbed::eventually("ours counts", kBound, [&] { return !iprule(kWrong).empty(); }));
+
+  const auto patch = [&](const std::string& with) {
+    const auto done = cluster_.kubectl({"patch", "iprule", "old", "--type=merge", "-p", with});
+    return done ? "" : done.error().message();
+  };
+  EXPECT_EQ(patch(R"({"metadata":{"labels":{"team":"net"}}})"), "");
+  EXPECT_EQ(patch(R"({"spec":{"priority":1500}})"), "");
+  EXPECT_THAT(patch(R"({"spec":{"table":-6}})"), HasSubstr("spec.table: Invalid value"));
+  EXPECT_EQ(patch(R"({"spec":{"table":100}})"), "");
+  must(cluster_.kubectl({"delete", "iprule", "old"}));
+}
+
 TEST_F(Crd, samples_apply) {
   must(cluster_.kubectl({"create", "namespace", "ip-rule-operator-system"}));
   const auto answer =
