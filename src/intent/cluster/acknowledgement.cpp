@@ -51,15 +51,15 @@ bool is_skipped_by_old_agents(const api::IPRuleConfig::Spec& spec) {
 
 namespace {
 
-// Where no agent of the old project is to read it, the table stands in another field; that of a VRF each node knows.
-bool may_lead_to(const api::IPRuleConfig::Spec& spec, std::uint32_t table) {
-  return !spec.vrf.empty() || table == (spec.table != 0 ? spec.table : spec.route_table);
+// Where no agent of the old project is to read it, the table stands in another field.
+std::uint32_t table_of(const api::IPRuleConfig::Spec& spec) {
+  return spec.table != 0 ? spec.table : spec.route_table;
 }
 
-bool leads_to(const api::IPRuleConfig::Spec& spec, std::uint32_t table, const api::NodeState::Facts& facts) {
-  if (spec.vrf.empty()) return may_lead_to(spec, table);
-  const auto vrf = std::ranges::find(facts.vrfs, spec.vrf, &api::NodeState::Vrf::device);
-  return vrf != facts.vrfs.end() && vrf->table == table;
+template <typename Map>
+std::span<const std::size_t> positions_in(const Map& map, const typename Map::key_type& key) {
+  const auto found = map.find(key);
+  return found != map.end() ? found->second : std::span<const std::size_t>();
 }
 
 }  // namespace
@@ -103,6 +103,9 @@ NodeReports::NodeReports(const AgentPlaces& places, std::span<const api::Node* c
       for (const auto& empty : holder.state->status.empty_tables) {
         const net::Family family = empty.family == api::IPFamily::v4 ? net::Family::v4 : net::Family::v6;
         empty_tables_[{empty.table, family}].push_back(holders_.size());
+        for (const auto& vrf : holder.state->status.facts.vrfs) {
+          if (vrf.table == empty.table) empty_vrfs_[{vrf.device, family}].push_back(holders_.size());
+        }
       }
     }
     holders_.push_back(holder);
@@ -167,13 +170,12 @@ std::vector<const Holder*> NodeReports::without_routes(const api::IPRuleConfig& 
   if (empty_tables_.empty()) return out;
   const auto source = net::Address::parse(present.spec.service_ip);
   if (!source) return out;
-  for (const auto& [empty, positions] : empty_tables_) {
-    if (empty.second != source->family() || !may_lead_to(present.spec, empty.first)) continue;
-    for (const std::size_t position : positions) {
-      const Holder& holder = holders_[position];
-      if (!leads_to(present.spec, empty.first, holder.state->status.facts)) continue;
-      if (present.spec.node_selector.matches(holder.node->meta.labels)) out.push_back(&holder);
-    }
+  const auto& spec = present.spec;
+  const auto positions = spec.vrf.empty() ? positions_in(empty_tables_, {table_of(spec), source->family()})
+                                          : positions_in(empty_vrfs_, {spec.vrf, source->family()});
+  for (const std::size_t position : positions) {
+    const Holder& holder = holders_[position];
+    if (spec.node_selector.matches(holder.node->meta.labels)) out.push_back(&holder);
   }
   return out;
 }

@@ -97,7 +97,10 @@ class NodeReports {
   std::uint64_t floor_ = 0;          // Up to here every holder's report goes.
   std::uint64_t present_floor_ = 0;  // The same for agents that run and report, since the node's last start.
   std::unordered_map<std::string_view, int> failed_;  // Objects that some report lists as failed.
-  std::map<std::pair<std::uint32_t, net::Family>, std::vector<std::size_t>> empty_tables_;  // To positions of holders.
+  using Positions = std::vector<std::size_t>;         // Of holders.
+  std::map<std::pair<std::uint32_t, net::Family>, Positions> empty_tables_;
+  std::map<std::pair<std::string_view, net::Family>, Positions>
+      empty_vrfs_;  // By device: their tables are each node's.
   mutable std::map<meta::Labels, Audience> audiences_;
 };
 
