@@ -1,5 +1,6 @@
 #include "kube/client.h"
 
+#include <cctype>
 #include <mutex>
 #include <random>
 
@@ -7,6 +8,7 @@
 
 #include "base/backoff.h"
 #include "base/log.h"
+#include "http/url.h"
 #include "http/websocket.h"
 #include "kube/credentials.h"
 #include "runtime/signal.h"
@@ -30,6 +32,14 @@ void set_header(http::Headers& headers, std::string_view name, std::string value
     }
   }
   headers.push_back({std::string(name), std::move(value)});
+}
+
+// A key may have any characters (API server, unescapeExtraKey); HTTP/2 has names in lower case alone, and so has the
+// server, which tells no other.
+std::string extra_header(std::string_view key) {
+  std::string out = "impersonate-extra-" + http::escape(key);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
 }
 
 // For whoever asked to see every call. No headers and no bodies: they hold tokens and Secrets.
@@ -282,6 +292,9 @@ http::Request Client::address(http::Request request) const {
   if (!as.user.empty()) request.headers.push_back({"impersonate-user", as.user});
   if (!as.uid.empty()) request.headers.push_back({"impersonate-uid", as.uid});
   for (const std::string& group : as.groups) request.headers.push_back({"impersonate-group", group});
+  for (const auto& [key, values] : as.extra) {
+    for (const std::string& value : values) request.headers.push_back({extra_header(key), value});
+  }
   return request;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +28,9 @@ struct Impersonation {
   std::string user;  // Empty: nobody.
   std::string uid;
   std::vector<std::string> groups;
+  std::map<std::string, std::vector<std::string>> extra;
+
+  bool operator==(const Impersonation&) const = default;
 };
 
 // How to reach an API server, and as whom. Never log one: it holds secrets.

@@ -137,6 +137,7 @@ users:
   user:
     as: boss
     as-groups: [admins, audit]
+    as-user-extra: {example.com/Reason: [upgrade, audit]}
     exec:
       apiVersion: client.authentication.k8s.io/v1
       command: ./log-in
@@ -152,11 +153,26 @@ TEST_F(ConfigTest, a_persons_log_in_at_a_provider_is_understood) {
   EXPECT_EQ(config->proxy->text(), "http://proxy:3128");
   EXPECT_EQ(config->impersonate.user, "boss");
   EXPECT_EQ(config->impersonate.groups, (std::vector<std::string>{"admins", "audit"}));
+  EXPECT_EQ(config->impersonate.extra,
+            (std::map<std::string, std::vector<std::string>>{{"example.com/Reason", {"upgrade", "audit"}}}));
   EXPECT_EQ(fs::path(config->plugin.command), folder_ / "./log-in");  // Beside the kubeconfig.
   EXPECT_EQ(config->plugin.arguments, (std::vector<std::string>{"get-token"}));
   EXPECT_EQ(config->plugin.environment, (std::vector<std::string>{"REGION=north"}));
   EXPECT_EQ(config->plugin.interactive, ExecPlugin::Interactive::never);
   EXPECT_EQ(config->plugin.cluster, R"({"server":"https://api.example:443","config":null})");
+}
+
+TEST_F(ConfigTest, more_about_whom_to_be_is_nothing_without_a_name) {
+  for (const std::string more : {"as-uid: '7'", "as-groups: [admins]", "as-user-extra: {reason: [audit]}"}) {
+    const auto config = from_kubeconfig({write("nobody", R"(
+current-context: c
+clusters: [{name: c, cluster: {server: "https://api.example"}}]
+contexts: [{name: c, context: {cluster: c, user: person}}]
+users: [{name: person, user: {)" + more + "}}]")},
+                                        "");
+    ASSERT_FALSE(config) << more;
+    EXPECT_EQ(config.error().message(), "user \"person\": as-uid, as-groups and as-user-extra need as: whom to be");
+  }
 }
 
 TEST_F(ConfigTest, a_plugin_of_another_time_is_refused_with_its_field) {

@@ -96,6 +96,10 @@ base::Result<Impersonation> decode_impersonation(const json::Value& value) {
   out.user = TRY(value["as"].string_or(""));
   out.uid = TRY(value["as-uid"].string_or(""));
   for (const auto& group : TRY(value["as-groups"].items_or_none())) out.groups.emplace_back(TRY(group.string()));
+  for (const auto& [key, values] : TRY(value["as-user-extra"].members_or_none())) {
+    auto& more = out.extra[std::string(key)];
+    for (const auto& one : TRY(values.items_or_none())) more.emplace_back(TRY(one.string()));
+  }
   return out;
 }
 
@@ -199,6 +203,10 @@ base::Result<Config> Kubeconfig::choose(std::string_view context, const Override
   const User user = chosen.user.empty() ? User() : TRY(look_up(users, "user", chosen.user));
   if (!user.unsupported.empty()) {
     return fail(Fault::invalid, fmt::format("user \"{}\": {} is not supported", chosen.user, user.unsupported));
+  }
+  if (user.impersonate.user.empty() && user.impersonate != Impersonation()) {  // As kubectl: who else would be meant?
+    return fail(Fault::invalid,
+                fmt::format("user \"{}\": as-uid, as-groups and as-user-extra need as: whom to be", chosen.user));
   }
 
   Config out;
