@@ -1,6 +1,10 @@
 #include <algorithm>
+#include <compare>
 #include <map>
+#include <memory>
 #include <random>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -23,7 +27,7 @@ struct Stored {
   std::string uid;
   std::uint64_t version = 0;
   std::string value;
-  bool operator==(const Stored&) const = default;
+  auto operator<=>(const Stored&) const = default;
 };
 using StoredObjects = std::map<std::string, Stored>;
 
@@ -46,6 +50,7 @@ class SimulatedServer {
     if (fresh) entry->second.uid = fmt::format("uid-{}", ++uids_);
     entry->second.version = ++version;
     entry->second.value = value;
+    ever.insert(*entry);
     history.push_back({fresh ? "ADDED" : "MODIFIED", name, entry->second});
     past.push_back({version, objects});
   }
@@ -82,6 +87,7 @@ class SimulatedServer {
   bool streams = true;
   int resets = 0;
   StoredObjects objects;
+  std::set<std::pair<std::string, Stored>> ever;  // Each object as it once was.
   std::vector<Change> history;
   std::vector<std::pair<std::uint64_t, StoredObjects>> past;
   std::map<std::string, std::pair<std::uint64_t, StoredObjects>> pages;
@@ -282,10 +288,13 @@ class Simulation {
     ASSERT_TRUE(!was_complete_ || view->complete) << "what was complete stays so";
     ASSERT_TRUE(view->complete || view->objects.empty()) << "a partial list was shown";
     was_complete_ = view->complete;
+    if (std::exchange(seen_view_, view) == view) return;
     for (const auto& object : view->objects) {
       auto& last = seen_[object->key.name];
       ASSERT_GE(object->version, last) << object->key.name << " went back in time";
       last = object->version;
+      const Stored shown{.uid = object->uid, .version = object->version, .value = object->value};
+      ASSERT_TRUE(server_.ever.contains({object->key.name, shown})) << object->key.name << " was never so";
     }
   }
 
@@ -306,6 +315,7 @@ class Simulation {
 
   int resets_ = 0;
   bool was_complete_ = false;
+  std::shared_ptr<const View<std::string>> seen_view_;
   std::uint64_t seen_version_ = 0;
   std::map<std::string, std::uint64_t> seen_;
 };
