@@ -99,7 +99,7 @@ void confine(const kube::Config& config) {
 
 base::Status run_in_cluster(const Options& options) {
   runtime::Shutdown shutdown;
-  const auto config = TRY(kube::load_config(options.kubeconfig, "", kube::Environment::of_process()));
+  const auto config = TRY(kube::load_service_config(options.kubeconfig, kube::Environment::of_process()));
   confine(config);
   metrics::Registry registry;  // Before the client, whose calls it counts.
   const auto client =

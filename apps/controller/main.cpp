@@ -151,7 +151,7 @@ std::string agent_image() {
 
 base::Status run(const controller::Options& options) {
   runtime::Shutdown shutdown;
-  const auto config = TRY(kube::load_config(options.kubeconfig, "", kube::Environment::of_process()));
+  const auto config = TRY(kube::load_service_config(options.kubeconfig, kube::Environment::of_process()));
   base::log::info("started", {{"version", base::version_text("iprule-controller")}});
   TRY(controller::run(options, config, shutdown.token()));
   base::log::info("stopped");

@@ -106,4 +106,16 @@ base::Result<Config> load_config(const std::filesystem::path& kubeconfig, std::s
   return config;
 }
 
+base::Result<Config> load_service_config(const std::filesystem::path& kubeconfig, const Environment& environment) {
+  Config config = TRY(load_config(kubeconfig, "", environment));
+  if (config.insecure) {
+    return fail(Fault::invalid,
+                fmt::format("{}: insecure-skip-tls-verify is for people's tools only; name the server's "
+                            "certificate-authority instead, and tls-server-name where its certificate is for another "
+                            "name",
+                            config.server.text()));
+  }
+  return config;
+}
+
 }  // namespace kube

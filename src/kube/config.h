@@ -84,4 +84,8 @@ base::Result<Config> from_kubeconfig(const std::vector<std::filesystem::path>& f
 base::Result<Config> load_config(const std::filesystem::path& kubeconfig, std::string_view context,
                                  const Environment& environment, const Override& instead = {});
 
+// The same for a program that runs by itself: a server that is not to be checked is refused, for nobody would read the
+// warning that a person's tool gives.
+base::Result<Config> load_service_config(const std::filesystem::path& kubeconfig, const Environment& environment);
+
 }  // namespace kube

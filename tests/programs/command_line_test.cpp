@@ -47,6 +47,31 @@ TEST(CommandLine, a_kubeconfig_that_is_not_there_is_named) {
   }
 }
 
+// What it says on its way out; nothing where it goes on to work.
+std::string refusal_of_an_unchecked_server(const char* program) {
+  const testbed::TempFolder folder;
+  const auto kubeconfig = folder / "kubeconfig";
+  EXPECT_TRUE(base::write_file(kubeconfig,
+                               "current-context: c\n"
+                               "clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1', "
+                               "insecure-skip-tls-verify: true}}]\n"
+                               "contexts: [{name: c, context: {cluster: c}}]\n"));
+  const auto done = testbed::run({.arguments = {program, "--kubeconfig", kubeconfig.native()}}, 10s);
+  return done && done->exit.code == 1 ? done->output : "";
+}
+
+constexpr const char* kUncheckedServer =
+    "https://127.0.0.1:1: insecure-skip-tls-verify is for people's tools only; name the server's certificate-authority "
+    "instead, and tls-server-name where its certificate is for another name";
+
+TEST(CommandLine, the_agent_refuses_a_server_that_it_could_not_check) {
+  EXPECT_THAT(refusal_of_an_unchecked_server(IPRULE_AGENT), HasSubstr(kUncheckedServer));
+}
+
+TEST(CommandLine, the_controller_refuses_a_server_that_it_could_not_check) {
+  EXPECT_THAT(refusal_of_an_unchecked_server(IPRULE_CONTROLLER), HasSubstr(kUncheckedServer));
+}
+
 TEST(CommandLine, the_controller_names_the_flag_that_was_meant) {
   const auto done = run({IPRULE_CONTROLLER, "--leader-elct=true"});
   EXPECT_EQ(done.exit.code, 2);
