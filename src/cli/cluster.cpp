@@ -181,6 +181,15 @@ std::vector<std::string> kubectl_flags(const ClusterOptions& options) {
   return out;
 }
 
+// A named user is another one altogether; groups alone are for the kubeconfig's `as`, as kubectl takes them.
+base::Status impersonate(kube::Impersonation& who, const ClusterOptions& options) {
+  if (!options.as.empty()) who = {.user = options.as, .uid = {}, .groups = {}, .extra = {}};
+  if (options.as_groups.empty()) return {};
+  if (who.user.empty()) return base::fail(base::Fault::invalid, "--as-group: no user to be; --as names one");
+  who.groups = options.as_groups;
+  return {};
+}
+
 }  // namespace
 
 base::Result<Cluster> Cluster::connect(const ClusterOptions& options) {
@@ -194,7 +203,7 @@ base::Result<Cluster> Cluster::connect(const ClusterOptions& options) {
     if (loaded) config.ns = loaded->ns;  // All that it says to us; kubectl may read more than we can.
   } else {
     config = TRY(std::move(loaded));
-    if (!options.as.empty()) config.impersonate = {.user = options.as, .uid = {}, .groups = options.as_groups};
+    TRY(impersonate(config.impersonate, options));
   }
   auto client = TRY(kube::Client::connect(config, {.user_agent = "iprulectl/" + std::string(base::version())}));
   return Cluster(std::move(proxy), std::move(client), config.ns, options.timeout);

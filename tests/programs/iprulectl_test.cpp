@@ -45,6 +45,23 @@ TEST(Iprulectl, what_was_typed_never_reaches_the_terminal_raw) {
   EXPECT_EQ(done.errors.find('\x1b'), std::string::npos);
 }
 
+TEST(Iprulectl, a_group_of_nobody_is_refused_and_one_of_the_kubeconfigs_user_is_not) {
+  const testbed::TempFolder folder;
+  const auto with_group = [&](const std::string& user) {
+    const auto kubeconfig = folder / "kubeconfig";
+    EXPECT_TRUE(base::write_file(kubeconfig,
+                                 "current-context: c\n"
+                                 "clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]\n"
+                                 "users: [{name: u, user: {" +
+                                     user +
+                                     "}}]\n"
+                                     "contexts: [{name: c, context: {cluster: c, user: u}}]\n"));
+    return run({IPRULECTL, "version", "--kubeconfig", kubeconfig.native(), "--as-group", "readers"}).errors;
+  };
+  EXPECT_THAT(with_group(""), HasSubstr("--as-group: no user to be; --as names one"));
+  EXPECT_THAT(with_group("as: jane"), testing::Not(HasSubstr("--as-group")));
+}
+
 TEST(Iprulectl, says_its_version_to_people_and_programs) {
   EXPECT_EQ(run({IPRULECTL, "version", "--client"}).output, base::version_text("iprulectl") + "\n");
   const std::string version(base::version());
