@@ -79,9 +79,9 @@ http::Handler Authorizer::protect(http::Handler handler) {
 }
 
 base::Result<Verdict> Authorizer::review(const std::string& token, const PathAccess& access, const Limit& limit) {
-  const auto user = TRY(review_token(client_, token, limit));
+  const auto user = TRY(review_token(*client_, token, limit));
   if (!user) return Verdict::unknown_caller;
-  return TRY(is_allowed(client_, *user, access, limit)) ? Verdict::allowed : Verdict::forbidden;
+  return TRY(is_allowed(*client_, *user, access, limit)) ? Verdict::allowed : Verdict::forbidden;
 }
 
 }  // namespace kube

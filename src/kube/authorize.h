@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -38,10 +39,11 @@ class VerdictCache {
 
 // Asks the API server who the bearer of a token is (TokenReview) and whether they may use a path of ours
 // (SubjectAccessReview on a non-resource URL). Usable from any thread. No answer from the server is an error, never a
-// yes, and is not remembered.
+// yes, and is not remembered. Its questions go at a pace of their own: a flood of callers with ever new tokens takes no
+// turns of the client's.
 class Authorizer {
  public:
-  explicit Authorizer(Client& client) : client_(client) {}
+  explicit Authorizer(const Client& client) : client_(client.beside({})) {}
 
   base::Result<Verdict> judge(const std::string& token, const PathAccess& access, std::stop_token stop = {});
 
@@ -51,7 +53,7 @@ class Authorizer {
  private:
   base::Result<Verdict> review(const std::string& token, const PathAccess& access, const Limit& limit);
 
-  Client& client_;
+  const std::unique_ptr<Client> client_;
   runtime::Guarded<VerdictCache> cache_;
 };
 

@@ -73,5 +73,14 @@ TEST_F(AuthorizeTest, verdicts_are_remembered_but_not_those_that_never_came) {
   EXPECT_EQ(must(authorizer.judge(stranger, {.verb = "get", .path = "/other"})), kube::Verdict::forbidden);
 }
 
+TEST_F(AuthorizeTest, callers_take_no_turns_of_the_client) {
+  const auto slow = client_->beside({.rate = 1.0 / 3600, .burst = 1});
+  kube::Authorizer authorizer(*slow);
+  for (const char* caller : {"a", "b", "c"}) {
+    EXPECT_EQ(must(authorizer.judge(caller, {.verb = "get", .path = "/metrics"})), kube::Verdict::unknown_caller);
+  }
+  ASSERT_OK(slow->list(kConfigMaps, {.selection = {.ns = ns_}}, soon()));  // The one turn it has is still there.
+}
+
 }  // namespace
 }  // namespace api_test
