@@ -5,14 +5,20 @@
 #include <functional>
 #include <malloc.h>
 #include <map>
+#include <memory>
 #include <random>
+#include <set>
+#include <string>
 #include <thread>
+#include <tuple>
+#include <utility>
 
 #include <gtest/gtest.h>
 
 #include "api.h"
 #include "base/file.h"
 #include "kube/reflector.h"
+#include "runtime/guarded.h"
 #include "testbed/fault_proxy.h"
 
 // Minutes of changes and faults at once: nothing may leak, and in the end all is as if nothing had happened. The seed
@@ -23,7 +29,9 @@ namespace {
 namespace fault = testbed::fault;
 using testbed::FaultProxy;
 
-constexpr auto kBetweenFaults = 900ms;  // 200 faults in three minutes.
+// So many of what is injected must have met a call; some of it finds none any more.
+constexpr auto kBetweenFaults = 600ms;
+constexpr auto kPerFaultMet = 900ms;
 constexpr int kObjects = 40;
 // What may be in the heap at the end beyond what was there at first: answers that are under way, and buffers.
 constexpr std::size_t kSlack = 4U << 20U;
@@ -103,6 +111,38 @@ class Soak : public ApiTest {
   }
 };
 
+// Objects as they once were: name, UID, version, value.
+using Past = std::set<std::tuple<std::string, std::string, std::uint64_t, std::string>>;
+
+// What the server ever had, by a watch that no fault meets.
+class Witness {
+ public:
+  Witness(kube::Client& client, const std::string& ns)
+      : reflector_(client, kConfigMaps, [this](const json::Value& object) { return decode(object); }, changed_,
+                   {.ns = ns, .label_selector = "", .field_selector = ""}) {}
+
+  // What of it never was, as far as is known yet.
+  Past without_known(Past shown) const {
+    past_.read([&](const Past& past) { std::erase_if(shown, [&](const auto& one) { return past.contains(one); }); });
+    return shown;
+  }
+
+ private:
+  base::Result<std::string> decode(const json::Value& object) {
+    auto value = TRY(decode_value(object));
+    const auto meta = object["metadata"];
+    const std::string version(TRY(meta["resourceVersion"].string()));
+    past_.change([&](Past& past) {
+      past.emplace(must(meta["name"].string()), must(meta["uid"].string()), std::stoull(version), value);
+    });
+    return value;
+  }
+
+  runtime::Guarded<Past> past_;
+  runtime::Signal changed_;
+  kube::Reflector<std::string> reflector_;
+};
+
 // One consumer of one protocol, with a look at every view.
 class Consumer {
  public:
@@ -125,12 +165,22 @@ class Consumer {
     return out;
   }
   int time_travels() const { return time_travels_; }
+  Past take_shown() {
+    Past out;
+    shown_.change([&](Past& shown) { out.swap(shown); });
+    return out;
+  }
 
  private:
   void look() {
     const auto view = reflector_.latest();
     if (view->version < version_) ++time_travels_;
     version_ = view->version;
+    shown_.change([&](Past& shown) {
+      for (const auto& object : view->objects) {
+        shown.emplace(object->key.name, object->uid, object->version, object->value);
+      }
+    });
   }
 
   std::unique_ptr<kube::Client> client_;
@@ -138,6 +188,7 @@ class Consumer {
   kube::Reflector<std::string> reflector_;
   std::uint64_t version_ = 0;
   std::atomic<int> time_travels_ = 0;
+  runtime::Guarded<Past> shown_;
   std::jthread looking_;
 };
 
@@ -149,6 +200,7 @@ TEST_F(Soak, faults_leave_nothing_behind) {
   FaultProxy old_proxy(admin_config().server, must(admin_config().tls()), "127.0.0.1", FaultProxy::Speaks::http1);
   Consumer new_consumer(new_proxy, ns_);
   Consumer old_consumer(old_proxy, ns_);
+  auto witness = std::make_unique<Witness>(*client_, ns_);
   const std::array<std::pair<FaultProxy*, Consumer*>, 2> sides = {
       {{&new_proxy, &new_consumer}, {&old_proxy, &old_consumer}}};
   // Without faults, on new connections (what is frozen stays so), with one more for a call.
@@ -191,7 +243,15 @@ TEST_F(Soak, faults_leave_nothing_behind) {
   }
   ASSERT_TRUE(settled("in the end"));
   for (const auto& [proxy, consumer] : sides) EXPECT_EQ(consumer->time_travels(), 0);
-  RecordProperty("faults", faults);
+  Past never;
+  for (const auto& [proxy, consumer] : sides) never.merge(consumer->take_shown());
+  EXPECT_TRUE(testbed::eventually("whatever was shown once was so", kBound, [&] {
+    return (never = witness->without_known(std::move(never))).empty();
+  })) << testing::PrintToString(never);
+  witness.reset();  // What it holds is no leak.
+  const int met = new_proxy.faults() + old_proxy.faults();
+  EXPECT_GE(met, duration() / kPerFaultMet) << "of " << faults;
+  RecordProperty("faults", met);
   RecordProperty("calls", new_proxy.calls({}) + old_proxy.calls({}));
   RecordProperty("heap_grown_by", static_cast<int>(heap()) - static_cast<int>(first_heap));
   // A spare connection of HTTP/1.1, which has two ends here, is no leak.

@@ -171,6 +171,7 @@ Fault FaultProxy::State::choose(const ApiCall& call, const std::string& body) {
     if (rule->times.skip-- > 0) continue;
     const Fault chosen = rule->fault;
     if (--rule->times.count <= 0) rules.erase(rule);
+    ++faults;
     return chosen;
   }
   return fault::None();
@@ -227,6 +228,10 @@ int FaultProxy::calls(const CallMatch& match) const {
     for (const auto& [call, times] : state.calls) count += match.matches(call) ? times : 0;
     return count;
   });
+}
+
+int FaultProxy::faults() const {
+  return state_.read([](const State& state) { return state.faults; });
 }
 
 void FaultProxy::keep_bodies() {

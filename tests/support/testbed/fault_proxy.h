@@ -107,6 +107,7 @@ class FaultProxy {
   void heal();     // Forgets all faults; what is frozen or dropped stays so.
 
   int calls(const CallMatch& match) const;  // How many came so far.
+  int faults() const;                       // How many of them met one.
   void keep_bodies();                       // Of calls from now on; nobody else has room for those of minutes.
   std::vector<std::string> bodies(const CallMatch& match) const;  // Of those that had one, in order.
 
@@ -119,6 +120,7 @@ class FaultProxy {
   };
   struct State {
     std::list<Rule> rules;
+    int faults = 0;
     std::map<ApiCall, int> calls;  // How often each came.
     bool keeps_bodies = false;
     std::vector<std::pair<ApiCall, std::string>> bodies;
