@@ -31,7 +31,8 @@ using testbed::FaultProxy;
 
 // So many of what is injected must have met a call; some of it finds none any more.
 constexpr auto kBetweenFaults = 600ms;
-constexpr auto kPerFaultMet = 900ms;
+constexpr auto kPerFaultMet = 870ms;  // 200 in three minutes,
+constexpr int kStillToMeet = 6;       // less those that wait for a call when the time is over.
 constexpr int kObjects = 40;
 // What may be in the heap at the end beyond what was there at first: answers that are under way, and buffers.
 constexpr std::size_t kSlack = 4U << 20U;
@@ -250,7 +251,7 @@ TEST_F(Soak, faults_leave_nothing_behind) {
   })) << testing::PrintToString(never);
   witness.reset();  // What it holds is no leak.
   const int met = new_proxy.faults() + old_proxy.faults();
-  EXPECT_GE(met, duration() / kPerFaultMet) << "of " << faults;
+  EXPECT_GE(met, duration() / kPerFaultMet - kStillToMeet) << "of " << faults;
   RecordProperty("faults", met);
   RecordProperty("calls", new_proxy.calls({}) + old_proxy.calls({}));
   RecordProperty("heap_grown_by", static_cast<int>(heap()) - static_cast<int>(first_heap));
