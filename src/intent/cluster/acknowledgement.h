@@ -83,7 +83,8 @@ class NodeReports {
   // Of the nodes that are asked and that the object selects, those where its table has no route of its family.
   std::vector<const Holder*> without_routes(const api::IPRuleConfig& present) const;
 
-  const std::vector<Holder>& holders() const { return holders_; }  // By name.
+  const std::vector<Holder>& holders() const { return holders_; }     // By name.
+  const std::vector<std::string>& unseen() const { return unseen_; }  // Where there may be more of them, in words.
 
  private:
   // All nodes have come at least this far, and this object is not among the failed.
@@ -99,8 +100,7 @@ class NodeReports {
   std::unordered_map<std::string_view, int> failed_;  // Objects that some report lists as failed.
   using Positions = std::vector<std::size_t>;         // Of holders.
   std::map<std::pair<std::uint32_t, net::Family>, Positions> empty_tables_;
-  std::map<std::pair<std::string_view, net::Family>, Positions>
-      empty_vrfs_;  // By device: their tables are each node's.
+  std::map<std::pair<std::string_view, net::Family>, Positions> empty_vrfs_;  // By device, whose table is each node's.
   mutable std::map<meta::Labels, Audience> audiences_;
 };
 

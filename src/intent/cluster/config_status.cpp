@@ -74,6 +74,10 @@ meta::Condition applied(const api::IPRuleConfig& config, const Spread& spread) {
       out.reason = "OldAgents";
       out.message = "only agents of the old project run where this is for, and they do not report what they hold";
       break;
+    case Stage::unseen:
+      out.reason = "AgentsUnseen";
+      out.message = kAgentsUnseen;
+      break;
     case Stage::under_way:
     case Stage::failing:
       out.status = meta::Truth::no;
@@ -149,6 +153,10 @@ Spread spread_of(const api::IPRuleConfig& present, const NodeReports& reports, P
   Spread out{.asked = audience.asked, .bare = audience.bare};
   if (audience.asked == 0) {
     out.stage = audience.old > 0 ? Stage::unreported : audience.picked > 0 ? Stage::no_agent : Stage::no_node;
+    // As when this process has just started: what it has not been told yet is not absent.
+    if (out.stage == Stage::no_agent && !reports.unseen().empty()) {
+      out.stage = patience.is_late(key_of(present)) ? Stage::unseen : Stage::under_way;
+    }
     return out;
   }
   for (const Holder* holder : reports.without_routes(present)) {

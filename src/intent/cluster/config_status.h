@@ -28,6 +28,7 @@ struct Spread {
     no_node,     // It selects none.
     no_agent,    // It selects some, and none of them could.
     unreported,  // Only agents of the old project could, and they do not tell.
+    unseen,      // No agent is known of, but not all can be seen, and that has been so for too long.
   };
   Stage stage = Stage::under_way;
   std::size_t asked = 0;  // Nodes.
@@ -48,6 +49,10 @@ std::optional<api::IPRuleConfig::Status> withdrawn_status(const api::IPRuleConfi
 
 // The status as it is, with the epoch of the present generation.
 api::IPRuleConfig::Status with_epoch(const api::IPRuleConfig& config);
+
+constexpr const char* kAgentsUnseen =
+    "not all agents can be seen, so whether one runs where this is for is unknown; kubectl describe agents -A tells "
+    "why";
 
 // What to say of something that is for no node.
 std::string no_node_text(const meta::Labels& selector);

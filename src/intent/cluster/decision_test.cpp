@@ -49,6 +49,31 @@ class DecisionTest : public testing::Test {
   bool made_ = false;
 };
 
+// A controller that has just started sees the pods of its agents last.
+TEST_F(DecisionTest, agents_that_are_not_seen_yet_are_not_missing) {
+  settle();
+  const auto pods = std::exchange(cluster_.pods, {});
+  cluster_.unseen = {"agents in name space agents"};
+  EXPECT_TRUE(is_quiet(cluster_.pass()));
+  cluster_.pods = pods;
+  cluster_.unseen.clear();
+  EXPECT_TRUE(is_quiet(cluster_.pass()));
+}
+
+TEST_F(DecisionTest, agents_that_stay_unseen_are_unknown_and_none_at_all_are_missing) {
+  settle();
+  cluster_.pods.clear();
+  cluster_.unseen = {"agents in name space agents"};
+  cluster_.pass();
+  cluster_.clock += 6s;
+  cluster_.pass();
+  EXPECT_EQ(config_condition("Applied"), "Unknown AgentsUnseen");
+  EXPECT_EQ(SmallCluster::describe(meta::find(rule().status.conditions, "Programmed")), "Unknown AgentsUnseen");
+  cluster_.unseen.clear();
+  cluster_.pass();
+  EXPECT_EQ(config_condition("Applied"), "False AgentMissing");
+}
+
 TEST_F(DecisionTest, S19_an_object_is_offered_applied_and_then_nothing_is_written) {
   const Decision first = cluster_.pass();
   EXPECT_EQ(first.states.size(), 2U);

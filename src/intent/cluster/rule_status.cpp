@@ -119,6 +119,10 @@ meta::Condition programmed(const RuleOutcome& outcome, const RuleSpread& spread,
   } else if (const auto* before = meta::find(outcome.rule->status.conditions, "Programmed");
              spread.under_way > 0 && before != nullptr && before->status == Truth::yes) {
     return *before;  // What was in force still is.
+  } else if (spread.unseen > 0) {
+    out.status = Truth::unknown;
+    out.reason = "AgentsUnseen";
+    out.message = kAgentsUnseen;
   } else if (spread.under_way > 0) {
     out.status = Truth::unknown;
     out.reason = "Progressing";
@@ -183,6 +187,9 @@ void RuleSpread::add(const Spread& spread) {
       return;
     case Stage::unreported:
       ++unreported;
+      return;
+    case Stage::unseen:
+      ++unseen;
       return;
     case Stage::failing:
       for (const Shortfall& one : spread.missing) missing.try_emplace(one.node, one);

@@ -24,6 +24,7 @@ struct RuleSpread {
   std::size_t no_node = 0;
   std::size_t no_agent = 0;
   std::size_t unreported = 0;
+  std::size_t unseen = 0;
   std::map<std::string, Shortfall> missing;  // By node, the first of each.
   std::span<const std::string> bare;         // Nodes that should run an agent and do not.
   std::vector<std::string> cleaning;         // Withdrawn objects that are still there.

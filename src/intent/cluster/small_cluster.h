@@ -115,6 +115,7 @@ class SmallCluster {
   std::deque<api::Node> nodes;
   std::deque<api::Pod> pods;
   std::deque<api::EndpointSlice> slices;
+  std::vector<std::string> unseen;  // Where there may be more pods.
   std::optional<api::Agent> agent;  // The active one.
 
   void add_node(const std::string& name, meta::Labels labels = {}) {
@@ -141,7 +142,7 @@ class SmallCluster {
                            .services = services,
                            .slices = slice_list,
                            .configs = configs,
-                           .places = {.nodes = node_list, .pods = pod_list, .states = states, .unseen = {}},
+                           .places = {.nodes = node_list, .pods = pod_list, .states = states, .unseen = unseen},
                            .agent = agent ? &*agent : nullptr,
                            .may_withdraw = true,
                            .fresh_token = "token",
