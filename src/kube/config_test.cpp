@@ -128,7 +128,7 @@ constexpr const char* kCloud = R"(
 current-context: cloud
 clusters:
 - name: cloud
-  cluster: {server: "https://api.example", proxy-url: "http://proxy:3128"}
+  cluster: {server: "https://api.example", proxy-url: "http://proxy:3128", certificate-authority-data: Y2E=}
 contexts:
 - name: cloud
   context: {cluster: cloud, user: person}
@@ -159,7 +159,8 @@ TEST_F(ConfigTest, a_persons_log_in_at_a_provider_is_understood) {
   EXPECT_EQ(config->plugin.arguments, (std::vector<std::string>{"get-token"}));
   EXPECT_EQ(config->plugin.environment, (std::vector<std::string>{"REGION=north"}));
   EXPECT_EQ(config->plugin.interactive, ExecPlugin::Interactive::never);
-  EXPECT_EQ(config->plugin.cluster, R"({"server":"https://api.example:443","config":null})");
+  EXPECT_EQ(config->plugin.cluster,
+            R"({"server":"https://api.example:443","certificate-authority-data":"Y2E=","config":null})");
 }
 
 TEST_F(ConfigTest, more_about_whom_to_be_is_nothing_without_a_name) {

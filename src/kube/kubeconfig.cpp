@@ -1,11 +1,11 @@
 #include "kube/kubeconfig.h"
 
-#include <array>
 #include <cstdint>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "http/base64.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "json/yaml.h"
@@ -137,27 +137,11 @@ base::Status decode_named(std::map<std::string, T>& out, const json::Value& list
   return {};
 }
 
-std::string encode_base64(std::string_view bytes) {
-  static constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    const auto group = bytes.substr(at, 3);
-    std::uint32_t bits = 0;
-    for (std::size_t i = 0; i < 3; ++i) {
-      bits = bits << 8U | (i < group.size() ? static_cast<std::uint8_t>(group[i]) : 0U);
-    }
-    for (std::size_t i = 0; i < 4; ++i) {
-      out += i <= group.size() ? kAlphabet[bits >> (18U - 6U * static_cast<unsigned>(i)) & 63U] : '=';
-    }
-  }
-  return out;
-}
-
 base::Result<std::string> told_to_plugin(const Config& config) {
   const std::string ca = TRY(base::within("certificate authority", config.ca.read()));
   return json::object([&](json::Object& out) {
     out.put("server", config.server.text());
-    out.put_unless_empty("certificate-authority-data", encode_base64(ca));
+    out.put_unless_empty("certificate-authority-data", http::base64(ca));
     out.put_unless_empty("tls-server-name", config.tls_server_name);
     out.put_unless_empty("insecure-skip-tls-verify", config.insecure);
     out.put_null("config");
