@@ -173,7 +173,10 @@ struct ScriptedServer::Callbacks {
     if (part == 0 && !stream.ended) return NGHTTP2_ERR_DEFERRED;
     std::memcpy(out, rest.data(), part);
     stream.sent += part;
-    if (part == rest.size() && stream.ended) *flags |= NGHTTP2_DATA_FLAG_EOF;
+    if (part < rest.size()) return static_cast<ssize_t>(part);
+    stream.body.clear();  // A watch would keep all it ever said.
+    stream.sent = 0;
+    if (stream.ended) *flags |= NGHTTP2_DATA_FLAG_EOF;
     return static_cast<ssize_t>(part);
   }
 };
