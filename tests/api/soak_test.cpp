@@ -120,6 +120,9 @@ class Witness {
       : reflector_(client, kConfigMaps, [this](const json::Value& object) { return decode(object); }, changed_,
                    {.ns = ns, .label_selector = "", .field_selector = ""}) {}
 
+  // It knows all there is, and sees all that comes.
+  bool is_complete() const { return reflector_.latest()->complete; }
+
   // What of it never was, as far as is known yet.
   Past without_known(Past shown) const {
     past_.read([&](const Past& past) { std::erase_if(shown, [&](const auto& one) { return past.contains(one); }); });
@@ -219,6 +222,8 @@ TEST_F(Soak, faults_leave_nothing_behind) {
     });
   };
 
+  // What came and went before its first list would never have been for it.
+  ASSERT_TRUE(testbed::eventually("the witness looks on", kBound, [&] { return witness->is_complete(); }));
   for (int i = 0; i < 2 * kObjects; ++i) write(new_consumer.client(), random);
   for (int i = 0; i < 8; ++i) write(old_consumer.client(), random);
   ASSERT_TRUE(settled("at first"));
