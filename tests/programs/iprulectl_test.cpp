@@ -59,7 +59,8 @@ TEST(Iprulectl, a_group_of_nobody_is_refused_and_one_of_the_kubeconfigs_user_is_
     return run({IPRULECTL, "version", "--kubeconfig", kubeconfig.native(), "--as-group", "readers"}).errors;
   };
   EXPECT_THAT(with_group(""), HasSubstr("--as-group: no user to be; --as names one"));
-  EXPECT_THAT(with_group("as: jane"), testing::Not(HasSubstr("--as-group")));
+  EXPECT_THAT(with_group("as: jane"), testing::AllOf(HasSubstr("127.0.0.1:1"), testing::Not(HasSubstr("--as-group"))))
+      << "the server is asked";
 }
 
 TEST(Iprulectl, says_its_version_to_people_and_programs) {
