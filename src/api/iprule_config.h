@@ -112,6 +112,12 @@ struct IPRuleConfig {
   bool operator==(const IPRuleConfig&) const = default;
 };
 
+// The table of a spec, 0 where it names a VRF or none at all. It stands in another field where no agent of the old
+// project is to read it.
+constexpr std::uint32_t table_of(const IPRuleConfig::Spec& spec) {
+  return spec.table != 0 ? spec.table : spec.route_table;
+}
+
 base::Result<IPRuleConfig> decode_iprule_config(const json::Value& object);
 std::string encode(const IPRuleConfig& config);  // Whole, status included.
 

@@ -52,6 +52,12 @@ TEST(IPRuleConfig, D36_an_unknown_state_is_an_error_not_a_withdrawal) {
   EXPECT_EQ(config.error().message(), "spec.state: \"Present\" is none of present, absent");
 }
 
+TEST(IPRuleConfig, the_table_stands_in_one_of_two_fields) {
+  EXPECT_EQ(table_of({.table = 100}), 100U);
+  EXPECT_EQ(table_of({.table = 0, .route_table = 101}), 101U) << "no agent of the old project is to read it";
+  EXPECT_EQ(table_of({.table = 0, .vrf = "red"}), 0U);
+}
+
 TEST(IPRuleConfig, what_is_written_can_be_read_again) {
   IPRuleConfig config;
   config.meta.name = "iprc-ep-0123456789-0";

@@ -184,7 +184,7 @@ Answer explain_config(const ClusterObjects& objects, const api::IPRuleConfig& co
   ObjectPage out(object);
   const auto& spec = config.spec;
   out.page().line("{}  {} {} -> {}, priority {}, {}", object, api::text(spec.source_mode), spec.service_ip,
-                  target_text(spec.table != 0 ? spec.table : spec.route_table, spec.vrf),
+                  target_text(api::table_of(spec), spec.vrf),
                   spec.priority != 0 ? fmt::to_string(spec.priority) : "of the Agent", api::text(spec.state));
   for (const meta::OwnerReference& owner : config.meta.owners) {
     out.page().line("  made for {}/{}", owner.kind, owner.name);

@@ -21,10 +21,10 @@ namespace {
 
 // "from 10.96.23.17 lookup 100 priority 1000"
 std::string words_of(const api::IPRuleConfig::Spec& spec) {
-  return fmt::format(
-      "{} {} {} priority {}", api::names(spec.source_mode)[static_cast<std::size_t>(spec.source_mode)], spec.service_ip,
-      spec.vrf.empty() ? fmt::format("table {}", spec.table != 0 ? spec.table : spec.route_table) : "vrf " + spec.vrf,
-      spec.priority == 0 ? "of the Agent" : fmt::to_string(spec.priority));
+  return fmt::format("{} {} {} priority {}", api::names(spec.source_mode)[static_cast<std::size_t>(spec.source_mode)],
+                     spec.service_ip,
+                     spec.vrf.empty() ? fmt::format("table {}", api::table_of(spec)) : "vrf " + spec.vrf,
+                     spec.priority == 0 ? "of the Agent" : fmt::to_string(spec.priority));
 }
 
 // One object that a node has not reported as done.

@@ -51,11 +51,6 @@ bool is_skipped_by_old_agents(const api::IPRuleConfig::Spec& spec) {
 
 namespace {
 
-// Where no agent of the old project is to read it, the table stands in another field.
-std::uint32_t table_of(const api::IPRuleConfig::Spec& spec) {
-  return spec.table != 0 ? spec.table : spec.route_table;
-}
-
 template <typename Map>
 std::span<const std::size_t> positions_in(const Map& map, const typename Map::key_type& key) {
   const auto found = map.find(key);
@@ -171,7 +166,7 @@ std::vector<const Holder*> NodeReports::without_routes(const api::IPRuleConfig& 
   const auto source = net::Address::parse(present.spec.service_ip);
   if (!source) return out;
   const auto& spec = present.spec;
-  const auto positions = spec.vrf.empty() ? positions_in(empty_tables_, {table_of(spec), source->family()})
+  const auto positions = spec.vrf.empty() ? positions_in(empty_tables_, {api::table_of(spec), source->family()})
                                           : positions_in(empty_vrfs_, {spec.vrf, source->family()});
   for (const std::size_t position : positions) {
     const Holder& holder = holders_[position];

@@ -208,7 +208,7 @@ std::string_view text(Write::Step step) {
 std::optional<Tuple> tuple_of(const IPRuleConfig& config, std::uint32_t default_priority) {
   const IPRuleConfig::Spec& spec = config.spec;
   const auto source = net::Address::parse(spec.service_ip);
-  const std::uint32_t table = spec.table != 0 ? spec.table : spec.route_table;
+  const std::uint32_t table = api::table_of(spec);
   if (!source || (table == 0 && spec.vrf.empty())) return std::nullopt;
   const bool is_shard = spec.source_mode == SourceMode::endpoints || spec.source_mode == SourceMode::local_endpoints;
   const ShardName shard = is_shard ? parse_shard_name(config.meta.name).value_or(ShardName()) : ShardName();

@@ -115,8 +115,7 @@ class Compiler {
       refuse(config, Reason::vrf_not_found, fmt::format("there is no VRF device {} on this node", spec.vrf));
       return std::nullopt;
     }
-    const std::uint32_t table = spec.table != 0 ? spec.table : spec.route_table;
-    if (table != 0) return table;
+    if (const std::uint32_t table = api::table_of(spec); table != 0) return table;
     refuse(config, Reason::table_unset, "table 0 is no routing table");
     return std::nullopt;
   }
