@@ -98,8 +98,8 @@ std::string why_withdrawn(const intent::Write& write) {
   if (!write.is_replaced) return fmt::format("no Service and IPRule ask for {} any more", spec.service_ip);
   const std::string priority = spec.priority != 0 ? fmt::format("priority {}", spec.priority) : "the default priority";
   const std::string nodes = spec.node_selector.empty() ? "" : " on nodes with " + spec.node_selector.text();
-  return fmt::format("{} to {} at {}{} is no longer asked for, another object has taken its place", spec.service_ip,
-                     target_of(spec.table != 0 ? spec.table : spec.route_table, spec.vrf), priority, nodes);
+  return fmt::format("{} to {} at {}{} is no longer asked for; another object steers that source", spec.service_ip,
+                     target_of(api::table_of(spec), spec.vrf), priority, nodes);
 }
 
 }  // namespace

@@ -175,7 +175,7 @@ TEST_F(NoticesTest, MarkedAbsent) {
                                  HasSubstr("kubectl get nodestates")));
 }
 
-TEST_F(NoticesTest, MarkedAbsent_of_what_is_replaced_says_what_goes_and_that_another_object_has_its_place) {
+TEST_F(NoticesTest, MarkedAbsent_of_what_is_replaced_says_what_goes_and_that_another_object_steers_its_source) {
   settle();
   (void)pass();
   cluster_.wishes.rule_named("blue").spec.table = 121;
@@ -184,8 +184,28 @@ TEST_F(NoticesTest, MarkedAbsent_of_what_is_replaced_says_what_goes_and_that_ano
   EXPECT_THAT(
       notice.note,
       AllOf(HasSubstr(
-                "10.96.0.7 to table 120 at priority 1500 is no longer asked for, another object has taken its place"),
+                "10.96.0.7 to table 120 at priority 1500 is no longer asked for; another object steers that source"),
             Not(HasSubstr("no Service and IPRule")), HasSubstr("kubectl get nodestates")));
+}
+
+// The other one was there before and stays as it is: it has taken nobody's place.
+TEST_F(NoticesTest, D1_MarkedAbsent_of_one_of_two_IPRules_for_a_source_does_not_speak_of_a_new_object) {
+  settle();
+  cluster_.wishes.rule("green", {"198.51.100.0/24"}, 121, 1400);
+  cluster_.wishes.forget_services();
+  cluster_.wishes.service("web", {"10.96.0.7"}, {"203.0.113.5", "198.51.100.5"});
+  (void)pass();
+  cluster_.settle_all();
+  (void)pass();
+  ASSERT_EQ(cluster_.server.configs.size(), 2U);
+  cluster_.wishes.forget_rule("green");
+  const auto notice = told("MarkedAbsent");
+  EXPECT_EQ(notice.type, NoticeType::normal);
+  EXPECT_THAT(
+      notice.note,
+      AllOf(HasSubstr(
+                "10.96.0.7 to table 121 at priority 1400 is no longer asked for; another object steers that source"),
+            Not(HasSubstr("place"))));
 }
 
 TEST_F(NoticesTest, CleanupTimeout) {
