@@ -19,7 +19,7 @@ struct Alarm {
   std::string_view reason;  // Empty: any.
   std::string_view code;
 };
-constexpr std::array<Alarm, 8> kAlarms = {{
+constexpr std::array<Alarm, 9> kAlarms = {{
     {"Accepted", Truth::no, "", "IPR0201"},
     {"Conflicted", Truth::yes, "", "IPR0101"},
     {"RoutesMissing", Truth::yes, "", "IPR0311"},
@@ -28,6 +28,7 @@ constexpr std::array<Alarm, 8> kAlarms = {{
     {"Effective", Truth::no, "PriorityAfterMain", "IPR0404"},
     {"Effective", Truth::no, "", ""},
     {"Programmed", Truth::no, "", ""},
+    {"Programmed", Truth::unknown, "AgentsUnseen", ""},
 }};
 
 bool is_told(const meta::Condition& condition, const Told& told) {
@@ -36,7 +37,9 @@ bool is_told(const meta::Condition& condition, const Told& told) {
   // No Service to steer is no trouble, and what is being removed needs nobody.
   if (condition.reason == "NoMatch" || condition.reason == "CleaningUp") return true;
   if (condition.reason == "NodesFailing") return told.nodes;
-  return (condition.reason == "AgentMissing" || condition.reason == "AgentNotReady") && (told.agents || told.nodes);
+  const bool is_of_agents =
+      condition.reason == "AgentMissing" || condition.reason == "AgentNotReady" || condition.reason == "AgentsUnseen";
+  return is_of_agents && (told.agents || told.nodes);
 }
 
 const Alarm* alarm_of(const meta::Condition& condition) {

@@ -200,6 +200,19 @@ TEST(Status, an_agent_that_is_not_rolled_out_is_a_problem_whatever_the_reason) {
   expect_trouble(facts, "no Agent object: no agents run\n", "kubectl apply -f config/samples/agent.yaml");
 }
 
+TEST(Status, agents_that_the_controller_cannot_see_are_a_problem) {
+  ClusterFacts facts = example();
+  facts.rules[0].status.conditions[1] = {.type = "Programmed",
+                                         .status = meta::Truth::unknown,
+                                         .reason = "AgentsUnseen",
+                                         .message = "agents in name space system cannot be seen"};
+  expect_trouble(
+      facts,
+      "IPRule/public-eu  -      AgentsUnseen: agents in name space system cannot be seen\nNot healthy: 1 problem.",
+      "kubectl describe iprule public-eu");
+  EXPECT_EQ(rules_under_way(facts), 0U);
+}
+
 TEST(Status, what_nodes_say_of_themselves_is_a_problem) {
   ClusterFacts facts = example();
   facts.nodes[0].status.conditions = {{.type = "Drifting",

@@ -98,17 +98,19 @@ std::optional<ClusterSeen> ClusterWatch::look() {
                   .slices = ClusterSeen::Kind(look_at_slices(ClusterSeen::Kind(rules).objects)),
                   .pod_views = {},
                   .pods = {},
-                  .unseen = {}};
+                  .unseen_agents = {},
+                  .unread_reports = {}};
   std::set<std::string> name_spaces;
   for (const api::Agent* agent : out.agents.objects) name_spaces.insert(agent->meta.ns);
   pods_.follow(name_spaces);
   out.pod_views = pods_.latest();
   for (const auto& [ns, view] : out.pod_views) {
     for (const auto& pod : view->objects) out.pods.push_back(&pod->value);
-    if (!view->complete || !view->unknown.empty()) out.unseen.push_back(fmt::format("agents in name space {}", ns));
+    if (!view->complete || !view->unknown.empty())
+      out.unseen_agents.push_back(fmt::format("agents in name space {}", ns));
   }
   for (const auto& [key, reason] : out.states.view->unknown) {
-    out.unseen.push_back(fmt::format("report of node {}", key.name));
+    out.unread_reports.push_back(fmt::format("report of node {}", key.name));
   }
   note_on_demand(out);
   return out;

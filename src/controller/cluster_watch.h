@@ -44,7 +44,8 @@ struct ClusterSeen {
   Kind<api::EndpointSlice> slices;  // Empty while no IPRule asks for endpoints.
   std::map<std::string, AgentPods::View> pod_views;
   std::vector<const api::Pod*> pods;
-  std::vector<std::string> unseen;  // Where agents may run although we cannot see them, in words.
+  std::vector<std::string> unseen_agents;  // In words, as AgentPlaces has them.
+  std::vector<std::string> unread_reports;
 
   // A policy or Service that is there but cannot be read may be the reason for any of the published objects.
   bool may_withdraw() const {

@@ -65,18 +65,21 @@ base::Result<ServiceRules::Work> ServiceRules::decide(const ClusterSeen& seen, b
   auto distrusted = TRY(reports_.find_distrusted(seen, std::move(stop)));
   patience_.begin_pass(start);
   pace_.begin_pass(start);
-  auto decision = intent::decide(
-      {.rules = seen.rules.objects,
-       .services = seen.services.objects,
-       .slices = seen.slices.objects,
-       .configs = seen.configs.objects,
-       .places = {.nodes = seen.nodes.objects, .pods = seen.pods, .states = seen.states.objects, .unseen = seen.unseen},
-       .agent = agent,
-       .may_withdraw = seen.may_withdraw(),
-       .fresh_token = random_token(),
-       .distrusted = std::move(distrusted),
-       .now = wall_now()},
-      patience_);
+  auto decision = intent::decide({.rules = seen.rules.objects,
+                                  .services = seen.services.objects,
+                                  .slices = seen.slices.objects,
+                                  .configs = seen.configs.objects,
+                                  .places = {.nodes = seen.nodes.objects,
+                                             .pods = seen.pods,
+                                             .states = seen.states.objects,
+                                             .unseen_agents = seen.unseen_agents,
+                                             .unread_reports = seen.unread_reports},
+                                  .agent = agent,
+                                  .may_withdraw = seen.may_withdraw(),
+                                  .fresh_token = random_token(),
+                                  .distrusted = std::move(distrusted),
+                                  .now = wall_now()},
+                                 patience_);
   auto figures = figures_of(seen, decision);
   return Work{.seen = seen,
               .decision = std::move(decision),

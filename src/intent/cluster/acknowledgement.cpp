@@ -69,7 +69,8 @@ const api::NodeState::Failed* failure_of(const Holder& holder, const api::IPRule
 NodeReports::NodeReports(const AgentPlaces& places, std::span<const api::Node* const> bare)
     : nodes_(places.nodes.begin(), places.nodes.end()),
       bare_(bare.begin(), bare.end()),
-      unseen_(places.unseen.begin(), places.unseen.end()) {
+      unseen_agents_(places.unseen_agents.begin(), places.unseen_agents.end()),
+      unread_reports_(places.unread_reports.begin(), places.unread_reports.end()) {
   std::map<std::string_view, Holder> by_name;
   std::map<std::string_view, const api::Node*> nodes;
   for (const api::Node* node : places.nodes) nodes[node->meta.name] = node;
@@ -128,7 +129,8 @@ std::vector<std::string> NodeReports::missing(const api::IPRuleConfig& withdrawn
       out.emplace_back(holder.name);
     }
   }
-  out.insert(out.end(), unseen_.begin(), unseen_.end());
+  out.insert(out.end(), unseen_agents_.begin(), unseen_agents_.end());
+  out.insert(out.end(), unread_reports_.begin(), unread_reports_.end());
   return out;
 }
 

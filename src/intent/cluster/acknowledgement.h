@@ -83,8 +83,9 @@ class NodeReports {
   // Of the nodes that are asked and that the object selects, those where its table has no route of its family.
   std::vector<const Holder*> without_routes(const api::IPRuleConfig& present) const;
 
-  const std::vector<Holder>& holders() const { return holders_; }     // By name.
-  const std::vector<std::string>& unseen() const { return unseen_; }  // Where there may be more of them, in words.
+  const std::vector<Holder>& holders() const { return holders_; }  // By name.
+  // In words, where agents may run that nobody is asked about: while there are any, no agent is known to be missing.
+  const std::vector<std::string>& unseen_agents() const { return unseen_agents_; }
 
  private:
   // All nodes have come at least this far, and this object is not among the failed.
@@ -94,7 +95,8 @@ class NodeReports {
   std::vector<Holder> holders_;
   std::vector<const api::Node*> nodes_;
   std::vector<const api::Node*> bare_;
-  std::vector<std::string> unseen_;
+  std::vector<std::string> unseen_agents_;
+  std::vector<std::string> unread_reports_;
   std::uint64_t floor_ = 0;          // Up to here every holder's report goes.
   std::uint64_t present_floor_ = 0;  // The same for agents that run and report, since the node's last start.
   std::unordered_map<std::string_view, int> failed_;  // Objects that some report lists as failed.

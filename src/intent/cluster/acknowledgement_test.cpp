@@ -83,7 +83,11 @@ class Nodes {
     const auto nodes = Sample::pointers(nodes_);
     const auto pods = Sample::pointers(pods_);
     const auto states = Sample::pointers(states_);
-    return NodeReports({.nodes = nodes, .pods = pods, .states = states, .unseen = unseen});
+    return NodeReports({.nodes = nodes,
+                        .pods = pods,
+                        .states = states,
+                        .unseen_agents = unseen_agents,
+                        .unread_reports = unread_reports});
   }
   std::vector<std::string> missing(const api::IPRuleConfig& config) const { return reports().missing(config); }
   bool is_settled(const api::IPRuleConfig& config, std::chrono::seconds after) const {
@@ -108,7 +112,8 @@ class Nodes {
   api::Node& node(std::size_t n) { return nodes_.at(n); }
   void forget_pods() { pods_.clear(); }
 
-  std::vector<std::string> unseen;
+  std::vector<std::string> unseen_agents;
+  std::vector<std::string> unread_reports;
 
  private:
   std::deque<api::Node> nodes_;
@@ -158,11 +163,14 @@ TEST(Acknowledgement, S12_a_node_counts_although_its_agent_has_gone) {
   EXPECT_EQ(nodes.missing(withdrawn("412")), Names{"n1"});
 }
 
-TEST(Acknowledgement, S16_agents_that_cannot_be_seen_are_waited_for) {
+TEST(Acknowledgement, S16_agents_that_cannot_be_seen_and_reports_that_cannot_be_read_are_waited_for) {
   Nodes nodes;
   nodes.add("n1", 500);
-  nodes.unseen = {"agents in name space x"};
-  EXPECT_EQ(nodes.missing(withdrawn("412")), nodes.unseen);
+  nodes.unread_reports = {"report of node n2"};
+  EXPECT_EQ(nodes.missing(withdrawn("412")), nodes.unread_reports);
+  nodes.unread_reports.clear();
+  nodes.unseen_agents = {"agents in name space x"};
+  EXPECT_EQ(nodes.missing(withdrawn("412")), nodes.unseen_agents);
   EXPECT_TRUE(nodes.is_settled(withdrawn("412"), 600s));
 }
 

@@ -76,7 +76,7 @@ meta::Condition applied(const api::IPRuleConfig& config, const Spread& spread) {
       break;
     case Stage::unseen:
       out.reason = "AgentsUnseen";
-      out.message = kAgentsUnseen;
+      out.message = unseen_agents_text(spread.unseen_agents);
       break;
     case Stage::under_way:
     case Stage::failing:
@@ -130,6 +130,12 @@ std::string no_node_text(const meta::Labels& selector) {
       finding_code("NoMatchingNodes"));
 }
 
+std::string unseen_agents_text(std::span<const std::string> unseen) {
+  return fmt::format(
+      "{} cannot be seen, so whether one runs where this is for is unknown; /readyz of the controller's pod tells why",
+      some_of(unseen));
+}
+
 std::string without_agent(std::span<const std::string> bare) {
   if (bare.empty()) return "";
   return fmt::format("; no agent on: {} (kubectl describe daemonset iprule-agent tells why, or their taints do)",
@@ -143,26 +149,26 @@ Status with_epoch(const api::IPRuleConfig& config) {
   return out;
 }
 
-std::string table_in_words(const api::IPRuleConfig::Spec& spec) {
-  if (!spec.vrf.empty()) return fmt::format("the table of VRF {}", spec.vrf);
-  return fmt::format("table {}", spec.table != 0 ? spec.table : spec.route_table);
+std::string table_text(std::uint32_t table, const std::string& vrf) {
+  return vrf.empty() ? fmt::format("table {}", table) : fmt::format("the table of VRF {}", vrf);
 }
 
 Spread spread_of(const api::IPRuleConfig& present, const NodeReports& reports, Patience& patience) {
   const NodeReports::Audience& audience = reports.audience(present.spec.node_selector);
-  Spread out{.asked = audience.asked, .bare = audience.bare};
+  Spread out{.asked = audience.asked, .bare = audience.bare, .unseen_agents = reports.unseen_agents()};
   if (audience.asked == 0) {
     out.stage = audience.old > 0 ? Stage::unreported : audience.picked > 0 ? Stage::no_agent : Stage::no_node;
     // As when this process has just started: what it has not been told yet is not absent.
-    if (out.stage == Stage::no_agent && !reports.unseen().empty()) {
+    if (out.stage == Stage::no_agent && !reports.unseen_agents().empty()) {
       out.stage = patience.is_late(key_of(present)) ? Stage::unseen : Stage::under_way;
     }
     return out;
   }
   for (const Holder* holder : reports.without_routes(present)) {
-    out.no_route.push_back({.node = std::string(holder->name),
-                            .reason = kEmptyTable,
-                            .message = fmt::format("{} has no route there", table_in_words(present.spec))});
+    out.no_route.push_back(
+        {.node = std::string(holder->name),
+         .reason = kEmptyTable,
+         .message = fmt::format("{} has no route there", table_text(api::table_of(present.spec), present.spec.vrf))});
   }
   bool is_late = false;
   for (const Holder* holder : reports.not_applied(present)) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,8 +34,10 @@ struct Spread {
   Stage stage = Stage::under_way;
   std::size_t asked = 0;  // Nodes.
   std::vector<Shortfall> missing;
-  std::vector<Shortfall> no_route;    // They hold it, and their table has no route: lookups fall through.
-  std::span<const std::string> bare;  // An agent should run there, and none does. The reports' own.
+  std::vector<Shortfall> no_route;  // They hold it, and their table has no route: lookups fall through.
+  // The reports' own.
+  std::span<const std::string> bare;           // An agent should run there, and none does.
+  std::span<const std::string> unseen_agents;  // In words, where some may run that cannot be seen.
 };
 
 Spread spread_of(const api::IPRuleConfig& present, const NodeReports& reports, Patience& patience);
@@ -50,12 +53,14 @@ std::optional<api::IPRuleConfig::Status> withdrawn_status(const api::IPRuleConfi
 // The status as it is, with the epoch of the present generation.
 api::IPRuleConfig::Status with_epoch(const api::IPRuleConfig& config);
 
-constexpr const char* kAgentsUnseen =
-    "not all agents can be seen, so whether one runs where this is for is unknown; kubectl describe agents -A tells "
-    "why";
+// "agents in name space x cannot be seen, ...", with where to look. There is at least one such place.
+std::string unseen_agents_text(std::span<const std::string> unseen);
 
 // What to say of something that is for no node.
 std::string no_node_text(const meta::Labels& selector);
+
+// "table 100", "the table of VRF blue"
+std::string table_text(std::uint32_t table, const std::string& vrf);
 
 // "; no agent on: a, b", with where to look; nothing where there is an agent everywhere.
 std::string without_agent(std::span<const std::string> bare);

@@ -30,7 +30,7 @@ bool is_withdrawn(const IPRuleConfig& config) {
 // The nodes that the Agent selects, whose agents we can all see, and where none has been for a while.
 std::vector<const api::Node*> bare_nodes(const ClusterNow& cluster, Patience& patience) {
   std::vector<const api::Node*> out;
-  if (cluster.agent == nullptr || !cluster.places.unseen.empty()) return out;
+  if (cluster.agent == nullptr || !cluster.places.unseen_agents.empty()) return out;
   std::unordered_set<std::string_view> running;
   for (const api::Pod* pod : cluster.places.pods) running.insert(pod->node_name);
   for (const api::Node* node : cluster.places.nodes) {

@@ -51,27 +51,61 @@ class DecisionTest : public testing::Test {
 
 // A controller that has just started sees the pods of its agents last.
 TEST_F(DecisionTest, agents_that_are_not_seen_yet_are_not_missing) {
+  cluster_.wishes.rule("far", {"198.51.100.0/24"}, 5);
   settle();
+  for (auto& [name, state] : cluster_.server.states) state.status.dataplane = api::Backend::rules;
+  cluster_.pass();
+  ASSERT_EQ(cluster_.status("far").dataplane, "rules");
   const auto pods = std::exchange(cluster_.pods, {});
-  cluster_.unseen = {"agents in name space agents"};
+  cluster_.unseen_agents = {"agents in name space agents"};
   EXPECT_TRUE(is_quiet(cluster_.pass()));
   cluster_.pods = pods;
-  cluster_.unseen.clear();
+  cluster_.unseen_agents.clear();
   EXPECT_TRUE(is_quiet(cluster_.pass()));
 }
 
 TEST_F(DecisionTest, agents_that_stay_unseen_are_unknown_and_none_at_all_are_missing) {
   settle();
   cluster_.pods.clear();
-  cluster_.unseen = {"agents in name space agents"};
+  cluster_.unseen_agents = {"agents in name space agents"};
   cluster_.pass();
   cluster_.clock += 6s;
   cluster_.pass();
   EXPECT_EQ(config_condition("Applied"), "Unknown AgentsUnseen");
-  EXPECT_EQ(SmallCluster::describe(meta::find(rule().status.conditions, "Programmed")), "Unknown AgentsUnseen");
-  cluster_.unseen.clear();
+  EXPECT_THAT(config_message("Applied"), HasSubstr("agents in name space agents cannot be seen"));
+  EXPECT_EQ(cluster_.condition("blue", "Programmed"), "Unknown AgentsUnseen");
+  EXPECT_THAT(cluster_.message("blue", "Programmed"), HasSubstr("agents in name space agents cannot be seen"));
+  cluster_.unseen_agents.clear();
   cluster_.pass();
   EXPECT_EQ(config_condition("Applied"), "False AgentMissing");
+}
+
+TEST_F(DecisionTest, a_report_that_cannot_be_read_hides_no_agent) {
+  settle();
+  cluster_.pods.clear();
+  cluster_.unread_reports = {"report of node n3"};
+  cluster_.pass();
+  EXPECT_EQ(config_condition("Applied"), "False AgentMissing");
+  EXPECT_EQ(cluster_.condition("blue", "Programmed"), "False AgentMissing");
+}
+
+TEST_F(DecisionTest, what_nodes_have_reported_stays_said_while_their_agents_are_not_seen) {
+  settle();
+  for (const auto* node : {"n1", "n2"}) facts(node).service_proxy = api::ServiceProxy::nftables;
+  cluster_.pass();
+  cluster_.pods.clear();
+  cluster_.unseen_agents = {"agents in name space agents"};
+  cluster_.pass();
+  cluster_.clock += 6s;
+  cluster_.pass();
+  ASSERT_EQ(cluster_.condition("blue", "Programmed"), "Unknown AgentsUnseen");
+  EXPECT_EQ(cluster_.condition("blue", "RoutesMissing"), "False RoutesPresent");
+  EXPECT_EQ(cluster_.condition("blue", "Effective"), "False SourceNeverSeen");
+
+  ++rule().meta.generation;  // What was said may not hold for what the IPRule asks now.
+  cluster_.pass();
+  EXPECT_EQ(cluster_.condition("blue", "RoutesMissing"), "Unknown AgentsUnseen");
+  EXPECT_EQ(cluster_.condition("blue", "Effective"), "Unknown AgentsUnseen");
 }
 
 TEST_F(DecisionTest, S19_an_object_is_offered_applied_and_then_nothing_is_written) {

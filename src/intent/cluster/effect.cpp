@@ -29,6 +29,21 @@ std::vector<const Holder*> reporting(const api::IPRule& rule, const NodeReports&
   return out;
 }
 
+// Where no report counts. Agents that cannot be seen may have reported: what was said of this generation is said on.
+meta::Condition without_reports(const api::IPRule& rule, const NodeReports& reports, std::string type) {
+  meta::Condition out{.type = std::move(type), .status = Truth::unknown};
+  if (reports.unseen_agents().empty()) {
+    out.reason = "NoReports";
+    out.message = "no node has reported yet";
+    return out;
+  }
+  const meta::Condition* before = meta::find(rule.status.conditions, out.type);
+  if (before != nullptr && before->observed_generation == rule.meta.generation) return *before;
+  out.reason = "AgentsUnseen";
+  out.message = unseen_agents_text(reports.unseen_agents());
+  return out;
+}
+
 // "worker-1 (IPv6)" for each node where the table has no route of a family in use.
 Names without_routes(const RuleOutcome& outcome, std::span<const Holder* const> holders) {
   Names out;
@@ -39,11 +54,6 @@ Names without_routes(const RuleOutcome& outcome, std::span<const Holder* const> 
     }
   }
   return out;
-}
-
-// "table 100", "the table of VRF blue"
-std::string table_text(const api::IPRule::Spec& spec) {
-  return spec.vrf.empty() ? fmt::format("table {}", spec.table) : fmt::format("the table of VRF {}", spec.vrf);
 }
 
 // "worker-1 (nftables)"
@@ -143,13 +153,9 @@ meta::Condition judge(const api::IPRule& rule, const Outlook& outlook) {
 }  // namespace
 
 meta::Condition routes_missing(const RuleOutcome& outcome, const NodeReports& reports) {
-  meta::Condition out{.type = "RoutesMissing", .status = Truth::unknown};
   const auto holders = reporting(*outcome.rule, reports);
-  if (holders.empty()) {
-    out.reason = "NoReports";
-    out.message = "no node has reported yet";
-    return out;
-  }
+  if (holders.empty()) return without_reports(*outcome.rule, reports, "RoutesMissing");
+  meta::Condition out{.type = "RoutesMissing"};
   const Names nodes = without_routes(outcome, holders);
   out.status = nodes.empty() ? Truth::no : Truth::yes;
   out.reason = nodes.empty() ? "RoutesPresent" : "EmptyTable";
@@ -159,7 +165,7 @@ meta::Condition routes_missing(const RuleOutcome& outcome, const NodeReports& re
         "{} has no route on: {}. Lookups fall through to the next rule there; add the routes, for example: ip route "
         "add "
         "default via GATEWAY {} (IPR0311)",
-        table_text(spec), some_of(nodes),
+        table_text(spec.table, spec.vrf), some_of(nodes),
         spec.vrf.empty() ? fmt::format("table {}", spec.table) : fmt::format("vrf {}", spec.vrf));
   }
   return out;
@@ -176,10 +182,11 @@ meta::Condition effective(const RuleOutcome& outcome, const NodeReports& reports
                                priority));
   }
   const auto holders = reporting(rule, reports);
-  if (holders.empty()) return verdict(Truth::unknown, "NoReports", "no node has reported yet");
+  if (holders.empty()) return without_reports(rule, reports, "Effective");
   if (const Names nodes = without_routes(outcome, holders); !nodes.empty()) {
-    return verdict(Truth::no, "RoutesMissing",
-                   fmt::format("{} has no route on: {} (IPR0311)", table_text(rule.spec), some_of(nodes)));
+    return verdict(
+        Truth::no, "RoutesMissing",
+        fmt::format("{} has no route on: {} (IPR0311)", table_text(rule.spec.table, rule.spec.vrf), some_of(nodes)));
   }
   return judge(rule, outlook_of(outcome, holders, dataplane));
 }

@@ -83,7 +83,7 @@ std::vector<NodeStateWrite> node_state_changes(const AgentPlaces& places, const 
         node != nodes.end() && (node_uid(*state).empty() || node_uid(*state) == node->second->meta.uid);
     if (!is_same_node) {
       out.push_back({.step = Step::node_gone, .object = *state});
-    } else if (places.unseen.empty() && !with_agent.contains(state->meta.name) && is_answered(*state) &&
+    } else if (places.unseen_agents.empty() && !with_agent.contains(state->meta.name) && is_answered(*state) &&
                state->status.holds_nothing) {
       out.push_back({.step = Step::let_go, .object = *state});
     } else if (auto write = keep(*state, *node->second, wishes, nodes.size())) {

@@ -16,8 +16,9 @@ struct AgentPlaces {
   std::span<const api::Node* const> nodes;
   std::span<const api::Pod* const> pods;
   std::span<const api::NodeState* const> states;
-  // What cannot be read now, in words: "agents in name space x". Agents may run there, and none is known to be gone.
-  std::span<const std::string> unseen;
+  // What cannot be read now, in words. None of it is known to be gone.
+  std::span<const std::string> unseen_agents;   // "agents in name space x": on any node one may run.
+  std::span<const std::string> unread_reports;  // "report of node x"
 };
 
 struct NodeStateWrite {

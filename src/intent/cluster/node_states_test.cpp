@@ -29,7 +29,8 @@ class World {
     const auto nodes = Sample::pointers(nodes_);
     const auto pods = Sample::pointers(pods_);
     const auto states = Sample::pointers(states_);
-    return node_state_changes({.nodes = nodes, .pods = pods, .states = states, .unseen = unseen}, wishes);
+    return node_state_changes(
+        {.nodes = nodes, .pods = pods, .states = states, .unseen_agents = unseen_agents, .unread_reports = {}}, wishes);
   }
   // Does what is decided, as the server would.
   Texts pass() {
@@ -46,7 +47,7 @@ class World {
   }
 
   NodeStateWishes wishes{.cluster_prefixes = {"10.0.0.0/8"}, .fresh_token = "t1", .distrusted = {}};
-  Texts unseen;
+  Texts unseen_agents;
 
  private:
   std::deque<api::Node> nodes_;
@@ -82,9 +83,9 @@ TEST(NodeStates, it_goes_only_when_the_agent_holds_nothing_and_has_gone) {
   world.state().status.holds_nothing = true;
   EXPECT_EQ(world.pass(), Texts{}) << "said under another token";
   world.state().status.token = "t1";
-  world.unseen = {"agents in name space x"};
+  world.unseen_agents = {"agents in name space x"};
   EXPECT_EQ(world.pass(), Texts{}) << "an agent may run unseen";
-  world.unseen.clear();
+  world.unseen_agents.clear();
   EXPECT_EQ(world.pass(), Texts{"let go a"});
 }
 

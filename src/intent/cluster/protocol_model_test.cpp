@@ -327,17 +327,18 @@ class Model {
     const auto nodes = Sample::pointers(scenery_.nodes);
     const auto pods = Sample::pointers(scenery_.pods);
     Patience patience{std::chrono::seconds(5)};
-    return intent::decide({.rules = rules,
-                           .services = services,
-                           .slices = {},
-                           .configs = configs,
-                           .places = {.nodes = nodes, .pods = pods, .states = states, .unseen = {}},
-                           .agent = nullptr,
-                           .may_withdraw = true,
-                           .fresh_token = std::move(token),
-                           .distrusted = std::move(distrusted),
-                           .now = meta::Time(std::chrono::seconds(1000))},
-                          patience);
+    return intent::decide(
+        {.rules = rules,
+         .services = services,
+         .slices = {},
+         .configs = configs,
+         .places = {.nodes = nodes, .pods = pods, .states = states, .unseen_agents = {}, .unread_reports = {}},
+         .agent = nullptr,
+         .may_withdraw = true,
+         .fresh_token = std::move(token),
+         .distrusted = std::move(distrusted),
+         .now = meta::Time(std::chrono::seconds(1000))},
+        patience);
   }
 
   static void check_removal(World& world) {

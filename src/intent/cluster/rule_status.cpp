@@ -75,7 +75,8 @@ std::string no_match(const RuleOutcome& outcome, const ServiceCensus& census) {
   return out + "; compare spec.cidrs with the addresses in: kubectl get services -A (IPR0402)";
 }
 
-meta::Condition programmed(const RuleOutcome& outcome, const RuleSpread& spread, const ServiceCensus& census) {
+meta::Condition programmed(const RuleOutcome& outcome, const RuleSpread& spread, const ServiceCensus& census,
+                           const NodeReports& reports) {
   meta::Condition out{.type = "Programmed", .status = Truth::no};
   if (spread.configs == 0 && !spread.cleaning.empty()) {
     out.reason = "CleaningUp";
@@ -122,7 +123,7 @@ meta::Condition programmed(const RuleOutcome& outcome, const RuleSpread& spread,
   } else if (spread.unseen > 0) {
     out.status = Truth::unknown;
     out.reason = "AgentsUnseen";
-    out.message = kAgentsUnseen;
+    out.message = unseen_agents_text(reports.unseen_agents());
   } else if (spread.under_way > 0) {
     out.status = Truth::unknown;
     out.reason = "Progressing";
@@ -163,7 +164,8 @@ std::string dataplane_of(const api::IPRule& rule, const NodeReports& reports) {
     if (!holder.is_asked || holder.reach == 0 || !rule.spec.node_selector.matches(holder.node->meta.labels)) continue;
     if (holder.state->status.dataplane != api::Backend::unknown) used.insert(holder.state->status.dataplane);
   }
-  if (used.empty()) return "";
+  // As when this process has just started: agents that are not seen yet still use what they did.
+  if (used.empty()) return reports.unseen_agents().empty() ? "" : rule.status.dataplane;
   if (used.size() > 1) return "mixed";
   return *used.begin() == api::Backend::marks ? "marks" : "rules";
 }
@@ -239,7 +241,7 @@ api::IPRule::Status rule_status(const RuleOutcome& outcome, const RuleSpread& sp
     std::erase_if(out.conditions, [&](const meta::Condition& condition) { return condition.type == type; });
   };
   set(accepted(outcome, default_priority));
-  set(programmed(outcome, spread, census));
+  set(programmed(outcome, spread, census, reports));
   set(conflicted(outcome));
   if (spread.configs > 0) {
     set(routes_missing(outcome, reports));

@@ -115,7 +115,8 @@ class SmallCluster {
   std::deque<api::Node> nodes;
   std::deque<api::Pod> pods;
   std::deque<api::EndpointSlice> slices;
-  std::vector<std::string> unseen;  // Where there may be more pods.
+  std::vector<std::string> unseen_agents;  // Where there may be more pods.
+  std::vector<std::string> unread_reports;
   std::optional<api::Agent> agent;  // The active one.
 
   void add_node(const std::string& name, meta::Labels labels = {}) {
@@ -142,7 +143,11 @@ class SmallCluster {
                            .services = services,
                            .slices = slice_list,
                            .configs = configs,
-                           .places = {.nodes = node_list, .pods = pod_list, .states = states, .unseen = unseen},
+                           .places = {.nodes = node_list,
+                                      .pods = pod_list,
+                                      .states = states,
+                                      .unseen_agents = unseen_agents,
+                                      .unread_reports = unread_reports},
                            .agent = agent ? &*agent : nullptr,
                            .may_withdraw = true,
                            .fresh_token = "token",
