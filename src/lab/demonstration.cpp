@@ -10,7 +10,7 @@ namespace lab {
 namespace {
 
 constexpr int kRequests = 20;
-constexpr int kWidth = 32;  // Of the first column.
+constexpr int kWidth = 31;  // Of the first column.
 
 std::string format(const UplinkCount& count) {
   std::string out;
@@ -91,11 +91,11 @@ std::vector<Row> rows_of(const std::string& what, const std::string& note, const
 }
 
 std::string table_head() {
-  return fmt::format("  {:{}}{:15}{:18}{}\n", "", kWidth, "requests in", "replies out", "verdict");
+  return fmt::format("  {:{}} {:14} {:17} {}\n", "", kWidth, "requests in", "replies out", "verdict");
 }
 
 std::string table_counts(const Row& row) {
-  return fmt::format("  {:{}}{:15}{:18}", row.what, kWidth, format(row.tally.requests_in),
+  return fmt::format("  {:{}} {:14} {:17} ", row.what, kWidth, format(row.tally.requests_in),
                      format(row.tally.replies_out));
 }
 

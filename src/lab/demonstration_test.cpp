@@ -17,12 +17,14 @@ TEST(Demonstration, a_table_says_in_words_what_was_counted) {
                 row("IPRule public-eu, ClusterIP", {.eth1 = 20}, {.eth1 = 20}, 20),
                 row("half way", {.eth1 = 20}, {.eth0 = 3, .eth1 = 17}, 17),
                 row("pod gone", {.eth1 = 20}, {}, 0),
+                row("nftables flushed by somebody, worker-3", {.eth1 = 20}, {.eth1 = 20}, 20),
             }),
             "                                  requests in    replies out       verdict\n"
             "  no rule, IPv4                   eth1 20        eth0 20           wrong uplink\n"
             "  IPRule public-eu, ClusterIP     eth1 20        eth1 20           right\n"
             "  half way                        eth1 20        eth0 3, eth1 17   wrong uplink (3 of 20)\n"
-            "  pod gone                        eth1 20        none              no reply\n");
+            "  pod gone                        eth1 20        none              no reply\n"
+            "  nftables flushed by somebody, worker-3 eth1 20        eth1 20           right\n");
 }
 
 Report report(std::string node, net::Family family, bool right) {
