@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <string>
@@ -10,6 +11,7 @@
 #include "kernel/netlink/endpoint.h"
 #include "kernel/netlink/socket.h"
 #include "kernel/rtnl/route.h"
+#include "testbed/eventually.h"
 #include "tests/kernel/sandbox.h"
 
 namespace kernel::rtnl {
@@ -37,6 +39,7 @@ addr add fd00::2/64 dev eth0 nodad
 addr add fd00:1::2/64 dev eth1 nodad
 END
 )");  // One process, because under User-mode Linux each costs half a second.
+    ASSERT_TRUE(testbed::eventually("the links are up", std::chrono::seconds(30), [&] { return are_links_up(); }));
   }
 
   // The namespace of this test, not of the process: opened late.
@@ -77,6 +80,15 @@ END
   }
 
  private:
+  // The kernel looks at carriers in its own time, and then adds these routes.
+  bool are_links_up() {
+    const auto local = table(v6, RT_TABLE_LOCAL);
+    const auto count = [&](const char* part) {
+      return std::ranges::count_if(local, [&](const std::string& route) { return route.contains(part); });
+    };
+    return count("ff00::/8") == 4 && count("fd00:") == 2;
+  }
+
   std::optional<Socket> socket_;
 };
 
