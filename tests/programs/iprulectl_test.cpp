@@ -56,7 +56,8 @@ TEST(Iprulectl, a_group_of_nobody_is_refused_and_one_of_the_kubeconfigs_user_is_
                                      user +
                                      "}}]\n"
                                      "contexts: [{name: c, context: {cluster: c, user: u}}]\n"));
-    return run({IPRULECTL, "version", "--kubeconfig", kubeconfig.native(), "--as-group", "readers"}).errors;
+    const auto done = run({IPRULECTL, "version", "--kubeconfig", kubeconfig.native(), "--as-group", "readers"});
+    return done.output + done.errors;
   };
   EXPECT_THAT(with_group(""), HasSubstr("--as-group: no user to be; --as names one"));
   EXPECT_THAT(with_group("as: jane"), testing::AllOf(HasSubstr("127.0.0.1:1"), testing::Not(HasSubstr("--as-group"))))
