@@ -1,0 +1,33 @@
+# join_sources(OUT NAME BATCH SOURCES...): the sources of target NAME, BATCH of them at a time in a file that includes
+# them by their paths below the tree, which must be among its include folders. CMake's own UNITY_BUILD names them by the
+# folder of the clone, and ccache has nothing for another clone then. What the build itself generates stays as it is: the
+# target has to know of it, to have it made first.
+function(join_sources out name batch)
+  set(together "")
+  set(files "")
+  foreach(source IN LISTS ARGN)
+    get_source_file_property(generated ${source} GENERATED)
+    if(generated)
+      list(APPEND files ${source})
+    else()
+      list(APPEND together ${source})
+    endif()
+  endforeach()
+  set(number 0)
+  while(together)
+    set(text "")
+    foreach(place RANGE 1 ${batch})
+      list(POP_FRONT together source)
+      if(source)
+        file(REAL_PATH ${source} source)
+        file(RELATIVE_PATH source ${PROJECT_SOURCE_DIR} ${source})
+        string(APPEND text "#include \"${source}\"\n")
+      endif()
+    endforeach()
+    set(file ${CMAKE_CURRENT_BINARY_DIR}/${name}.joined/${number}.cpp)
+    file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY)  # Touched only where it changes.
+    list(APPEND files ${file})
+    math(EXPR number "${number} + 1")
+  endwhile()
+  set(${out} ${files} PARENT_SCOPE)
+endfunction()
