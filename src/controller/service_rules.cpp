@@ -42,6 +42,16 @@ ServiceRulesFigures figures_of(const ClusterSeen& seen, const intent::Decision& 
   return out;
 }
 
+// One that cannot be read, and never could, may be the one that counts. Its settings are the priorities of all objects,
+// among others: by our own, what stands would be published anew.
+base::Status know_agents(const kube::View<api::Agent>& agents) {
+  for (const auto& [key, found] : agents.unknown) {
+    if (agents.find(key) != nullptr) continue;
+    return base::fail(base::Fault::invalid, fmt::format("Agent {} cannot be read: {}", key.text(), found.why));
+  }
+  return {};
+}
+
 }  // namespace
 
 ServiceRules::ServiceRules(kube::Client& client, kube::Client& statuses, ServiceRulesOptions options)
@@ -61,6 +71,7 @@ bool ServiceRules::sees_own_writes(const ClusterSeen& seen) {
 
 base::Result<ServiceRules::Work> ServiceRules::decide(const ClusterSeen& seen, base::TimePoint start,
                                                       std::stop_token stop) {
+  TRY(know_agents(*seen.agents.view));
   const api::Agent* agent = intent::active_agent(seen.agents.objects, options_.ns);
   auto distrusted = TRY(reports_.find_distrusted(seen, std::move(stop)));
   patience_.begin_pass(start);

@@ -1,6 +1,7 @@
 #include "intent/cluster/config_status.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,9 @@ using Stage = Spread::Stage;
 constexpr const char* kApplied = "Applied";
 constexpr const char* kCleanedUp = "CleanedUp";
 constexpr const char* kEmptyTable = "EmptyTable";
+
+// For all agents to be seen: a list that fails is asked for again after up to half of it.
+constexpr base::Duration kUntilSeen = std::chrono::minutes(1);
 
 std::string key_of(const api::IPRuleConfig& config) {
   return fmt::format("{}/{}", config.meta.uid, config.meta.generation);
@@ -58,7 +62,7 @@ meta::Condition applied(const api::IPRuleConfig& config, const Spread& spread) {
     case Stage::applied:
       out.status = meta::Truth::yes;
       out.reason = "AllNodes";
-      out.message = "in force on " + count_nodes(spread);
+      out.message = fmt::format("in force on {}{}", count_nodes(spread), with_unseen_agents(spread.unseen_agents));
       break;
     case Stage::no_node:
       out.status = meta::Truth::no;
@@ -136,6 +140,10 @@ std::string unseen_agents_text(std::span<const std::string> unseen) {
       some_of(unseen));
 }
 
+std::string with_unseen_agents(std::span<const std::string> unseen) {
+  return unseen.empty() ? "" : "; " + unseen_agents_text(unseen);
+}
+
 std::string without_agent(std::span<const std::string> bare) {
   if (bare.empty()) return "";
   return fmt::format("; no agent on: {} (kubectl describe daemonset iprule-agent tells why, or their taints do)",
@@ -155,12 +163,15 @@ std::string table_text(std::uint32_t table, const std::string& vrf) {
 
 Spread spread_of(const api::IPRuleConfig& present, const NodeReports& reports, Patience& patience) {
   const NodeReports::Audience& audience = reports.audience(present.spec.node_selector);
-  Spread out{.asked = audience.asked, .bare = audience.bare, .unseen_agents = reports.unseen_agents()};
+  Spread out{.asked = audience.asked, .bare = audience.bare};
+  // Where each node has one that is seen, no other counts.
+  if (audience.picked > audience.asked + audience.old) out.unseen_agents = reports.unseen_agents();
+  // As when this process has just started: what it has not been told yet is not absent.
+  const bool is_early = !out.unseen_agents.empty() && !patience.is_late("agents are seen", kUntilSeen);
   if (audience.asked == 0) {
     out.stage = audience.old > 0 ? Stage::unreported : audience.picked > 0 ? Stage::no_agent : Stage::no_node;
-    // As when this process has just started: what it has not been told yet is not absent.
-    if (out.stage == Stage::no_agent && !reports.unseen_agents().empty()) {
-      out.stage = patience.is_late(key_of(present)) ? Stage::unseen : Stage::under_way;
+    if (out.stage == Stage::no_agent && !out.unseen_agents.empty()) {
+      out.stage = is_early ? Stage::under_way : Stage::unseen;
     }
     return out;
   }
@@ -177,7 +188,7 @@ Spread spread_of(const api::IPRuleConfig& present, const NodeReports& reports, P
     is_late = is_late || failure_of(*holder, present) != nullptr;
   }
   if (out.missing.empty()) {
-    out.stage = Stage::applied;
+    out.stage = is_early ? Stage::under_way : Stage::applied;
   } else {
     out.stage = is_late ? Stage::failing : Stage::under_way;
   }
@@ -191,7 +202,7 @@ std::optional<Status> present_status(const api::IPRuleConfig& config, const Spre
   condition.observed_generation = config.meta.generation;
   meta::set(out.conditions, std::move(condition), now);
   drop(out.conditions, kCleanedUp);
-  out.nodes = failures(config.status, spread, now);
+  if (spread.stage != Stage::unseen) out.nodes = failures(config.status, spread, now);
   if (out == config.status) return std::nullopt;
   return out;
 }

@@ -29,7 +29,7 @@ struct Spread {
     no_node,     // It selects none.
     no_agent,    // It selects some, and none of them could.
     unreported,  // Only agents of the old project could, and they do not tell.
-    unseen,      // No agent is known of, but not all can be seen, and that has been so for too long.
+    unseen,      // No agent is known of, but not all can be seen, and that has been so for long.
   };
   Stage stage = Stage::under_way;
   std::size_t asked = 0;  // Nodes.
@@ -37,7 +37,7 @@ struct Spread {
   std::vector<Shortfall> no_route;  // They hold it, and their table has no route: lookups fall through.
   // The reports' own.
   std::span<const std::string> bare;           // An agent should run there, and none does.
-  std::span<const std::string> unseen_agents;  // In words, where some may run that cannot be seen.
+  std::span<const std::string> unseen_agents;  // In words, where some may run of which nobody is known.
 };
 
 Spread spread_of(const api::IPRuleConfig& present, const NodeReports& reports, Patience& patience);
@@ -55,6 +55,7 @@ api::IPRuleConfig::Status with_epoch(const api::IPRuleConfig& config);
 
 // "agents in name space x cannot be seen, ...", with where to look. There is at least one such place.
 std::string unseen_agents_text(std::span<const std::string> unseen);
+std::string with_unseen_agents(std::span<const std::string> unseen);  // The same behind another text; or nothing.
 
 // What to say of something that is for no node.
 std::string no_node_text(const meta::Labels& selector);

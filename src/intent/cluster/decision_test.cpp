@@ -69,7 +69,9 @@ TEST_F(DecisionTest, agents_that_stay_unseen_are_unknown_and_none_at_all_are_mis
   cluster_.pods.clear();
   cluster_.unseen_agents = {"agents in name space agents"};
   cluster_.pass();
-  cluster_.clock += 6s;
+  cluster_.clock += 59s;
+  EXPECT_TRUE(is_quiet(cluster_.pass())) << "a list that failed is asked for again by then";
+  cluster_.clock += 1s;
   cluster_.pass();
   EXPECT_EQ(config_condition("Applied"), "Unknown AgentsUnseen");
   EXPECT_THAT(config_message("Applied"), HasSubstr("agents in name space agents cannot be seen"));
@@ -78,6 +80,40 @@ TEST_F(DecisionTest, agents_that_stay_unseen_are_unknown_and_none_at_all_are_mis
   cluster_.unseen_agents.clear();
   cluster_.pass();
   EXPECT_EQ(config_condition("Applied"), "False AgentMissing");
+}
+
+TEST_F(DecisionTest, nodes_whose_agents_are_seen_at_last_have_their_time_to_do_it) {
+  cluster_.pass();
+  const auto pods = std::exchange(cluster_.pods, {});
+  cluster_.unseen_agents = {"agents in name space agents"};
+  cluster_.pass();
+  cluster_.clock += 60s;
+  cluster_.pass();
+  cluster_.pods = pods;
+  cluster_.unseen_agents.clear();
+  cluster_.pass();
+  EXPECT_EQ(config_condition("Applied"), "Unknown AgentsUnseen") << "it is too early to say who does not";
+  cluster_.clock += 6s;
+  cluster_.pass();
+  EXPECT_EQ(config_condition("Applied"), "False NodesFailing");
+}
+
+// One of two name spaces with agents is not to be seen, say.
+TEST_F(DecisionTest, agents_that_are_unseen_beside_others_are_told) {
+  settle();
+  const auto pods = cluster_.pods;
+  cluster_.pods.pop_back();
+  cluster_.unseen_agents = {"agents in name space x"};
+  EXPECT_TRUE(is_quiet(cluster_.pass()));
+  cluster_.clock += 60s;
+  cluster_.pass();
+  EXPECT_EQ(config_condition("Applied"), "True AllNodes");
+  EXPECT_THAT(config_message("Applied"), HasSubstr("in force on 1 node; agents in name space x cannot be seen"));
+  EXPECT_THAT(cluster_.message("blue", "Programmed"),
+              HasSubstr("on all nodes that run an agent; agents in name space x cannot be seen"));
+  cluster_.pods = pods;
+  cluster_.pass();
+  EXPECT_EQ(config_message("Applied"), "in force on 2 nodes") << "each node has one, so another would change nothing";
 }
 
 TEST_F(DecisionTest, a_report_that_cannot_be_read_hides_no_agent) {
@@ -93,11 +129,14 @@ TEST_F(DecisionTest, what_nodes_have_reported_stays_said_while_their_agents_are_
   settle();
   for (const auto* node : {"n1", "n2"}) facts(node).service_proxy = api::ServiceProxy::nftables;
   cluster_.pass();
+  config().status.nodes = {{.node = "n1", .reason = "EmptyTable", .message = "", .last_transition = {}}};
+  const auto told = config().status.nodes;
   cluster_.pods.clear();
   cluster_.unseen_agents = {"agents in name space agents"};
   cluster_.pass();
-  cluster_.clock += 6s;
+  cluster_.clock += 60s;
   cluster_.pass();
+  EXPECT_EQ(config().status.nodes, told);
   ASSERT_EQ(cluster_.condition("blue", "Programmed"), "Unknown AgentsUnseen");
   EXPECT_EQ(cluster_.condition("blue", "RoutesMissing"), "False RoutesPresent");
   EXPECT_EQ(cluster_.condition("blue", "Effective"), "False SourceNeverSeen");

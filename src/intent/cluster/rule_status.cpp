@@ -135,8 +135,10 @@ meta::Condition programmed(const RuleOutcome& outcome, const RuleSpread& spread,
   } else {
     out.status = Truth::yes;
     out.reason = "AllNodes";
-    out.message = fmt::format("{} object{} in force on all nodes{}", spread.configs, plural(spread.configs),
-                              spread.bare.empty() ? "" : " that run an agent" + without_agent(spread.bare));
+    const bool are_all = spread.bare.empty() && spread.unseen_agents.empty();
+    out.message = fmt::format("{} object{} in force on all nodes{}{}{}", spread.configs, plural(spread.configs),
+                              are_all ? "" : " that run an agent", without_agent(spread.bare),
+                              with_unseen_agents(spread.unseen_agents));
   }
   if (!spread.names_taken.empty()) {
     out.message += fmt::format("; not ours (no label managed-by) and left alone: {}", some_of(spread.names_taken));
@@ -174,7 +176,7 @@ std::string dataplane_of(const api::IPRule& rule, const NodeReports& reports) {
 
 void RuleSpread::add(const Spread& spread) {
   ++configs;
-  if (configs == 1) bare = spread.bare;  // All objects of an IPRule select the same nodes.
+  if (configs == 1) bare = spread.bare, unseen_agents = spread.unseen_agents;  // All select the same nodes.
   switch (spread.stage) {
     case Stage::applied:
       return;
