@@ -53,15 +53,19 @@ TEST(NodeCompiler, D6_an_edited_object_keeps_the_rule_it_had_and_holds_up_nobody
 TEST(NodeCompiler, D6_after_a_restart_an_edited_object_keeps_what_the_kernel_has_for_it) {
   NodeCompiler before("worker-1");
   const Wanted applied = compile(before, config(100));
-  auto edited = config(100);
-  edited.spec.table = 200;
   state::NetState kernel{.rules = applied.state.rules};
   kernel.rules.push_back(kernel.rules[0]);
   kernel.rules[1].selector.from = net::Prefix::host(net::Address::parse("10.96.9.9").value());
-  NodeCompiler after("worker-1");
-  const Wanted wanted = compile(after, edited, {}, kernel);
-  EXPECT_EQ(wanted.state.rules, applied.state.rules) << "its own, and nobody else's";
-  EXPECT_TRUE(wanted.whole);
+  auto another_table = config(100);
+  another_table.spec.table = 200;
+  auto absent_by_hand = config(100);
+  absent_by_hand.spec.state = api::ConfigState::absent;
+  for (const auto& edited : {another_table, absent_by_hand}) {
+    NodeCompiler after("worker-1");
+    const Wanted wanted = compile(after, edited, {}, kernel);
+    EXPECT_EQ(wanted.state.rules, applied.state.rules) << "its own, and nobody else's";
+    EXPECT_TRUE(wanted.whole);
+  }
 }
 
 TEST(NodeCompiler, the_settings_give_what_an_object_leaves_open) {

@@ -6,14 +6,16 @@ namespace agent {
 namespace {
 
 using namespace std::chrono_literals;
+using Trust = api::PublishedConfig::Trust;
 
 std::shared_ptr<const Vanished::View> view(const std::vector<std::string>& present,
-                                           const std::vector<std::string>& absent = {}) {
+                                           const std::vector<std::string>& absent = {}, Trust trust = Trust::unhashed) {
   auto out = std::make_shared<Vanished::View>();
   out->complete = true;
   const auto add = [&](const std::string& name, api::ConfigState state) {
     kube::Object<api::PublishedConfig> object{.key = {"", name}, .uid = name, .value = {.name = name}};
     object.value.spec.state = state;
+    object.value.trust = trust;
     out->objects.insert(std::make_shared<const kube::Object<api::PublishedConfig>>(std::move(object)));
   };
   for (const auto& name : present) add(name, api::ConfigState::present);
@@ -52,6 +54,12 @@ TEST_F(VanishedTest, one_that_was_withdrawn_is_not_missed) {
   vanished_.note(view({}, {"a"}), now_);
   vanished_.note(view({}), now_);
   EXPECT_EQ(held(), Names{});
+}
+
+TEST_F(VanishedTest, D6_one_that_was_set_absent_by_hand_and_then_deleted_is_missed) {
+  vanished_.note(view({}, {"a"}, Trust::mismatch), now_);
+  vanished_.note(view({}), now_);
+  EXPECT_EQ(held(), Names{"a"});
 }
 
 TEST_F(VanishedTest, one_made_anew_speaks_for_itself) {

@@ -36,8 +36,11 @@ struct PublishedConfig {
   Trust trust = Trust::unmanaged;
   IPRuleConfig::Spec spec;
 
-  // Nodes should hold it: it is not withdrawn, neither by its state nor by its deletion.
-  bool is_present() const { return spec.state == ConfigState::present && !is_terminating; }
+  // Nodes should hold it: it is not withdrawn, neither by its state nor by its deletion. Who withdraws it takes the
+  // hash away in the same write; beside one that does not fit, the state was edited, as anything else may be.
+  bool is_present() const {
+    return (spec.state == ConfigState::present || trust == Trust::mismatch) && !is_terminating;
+  }
   bool operator==(const PublishedConfig&) const = default;
 };
 

@@ -59,7 +59,17 @@ TEST(PublishedConfig, withdrawn_is_absent_or_terminating) {
   EXPECT_FALSE(published(config).is_present());
   config = sound();
   config.spec.state = ConfigState::absent;
+  config.meta.annotations.erase(kSpecHash);
   EXPECT_FALSE(published(config).is_present());
+}
+
+TEST(PublishedConfig, D6_absent_beside_the_hash_of_what_was_present_is_an_edit_and_no_withdrawal) {
+  IPRuleConfig config = sound();
+  config.spec.state = ConfigState::absent;
+  EXPECT_EQ(published(config).trust, Trust::mismatch);
+  EXPECT_TRUE(published(config).is_present());
+  config.meta.deleted = meta::Time(std::chrono::seconds(1));
+  EXPECT_FALSE(published(config).is_present()) << "a deletion is obeyed";
 }
 
 }  // namespace

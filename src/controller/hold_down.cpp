@@ -9,7 +9,7 @@ std::optional<base::TimePoint> HoldDown::hold(std::vector<intent::Write>& writes
   std::map<std::string, base::TimePoint> unwanted;  // What is wanted again is forgotten.
   std::optional<base::TimePoint> first_due;
   std::erase_if(writes, [&](const intent::Write& write) {
-    if (write.step != intent::Write::Step::withdraw || write.is_replaced) return false;
+    if (write.step != intent::Write::Step::withdraw || write.is_in_the_way) return false;
     const std::string& uid = write.object.meta.uid;
     const auto known = unwanted_since_.find(uid);
     const base::TimePoint since = known != unwanted_since_.end() ? known->second : now;

@@ -11,7 +11,7 @@
 namespace controller {
 
 // Load balancers clear and set the same address within a second; rules must not follow that. An object is withdrawn
-// only when nothing has wanted it for a while, unless something else is wanted for its source: then it is in the way.
+// only when nothing has wanted it for a while, unless it is in the way of what else is wanted for its source.
 class HoldDown {
  public:
   explicit HoldDown(base::Duration delay) : delay_(delay) {}

@@ -107,8 +107,13 @@ class AgentOnNode : public testing::Test {
     }
     apply(text);
   }
+  void patch(const std::string& name, const std::string& change) {
+    kubectl({"patch", "ipruleconfig", name, "--type=merge", "-p", change});
+  }
+  // As the controller withdraws one: the hash goes with the state.
   void withdraw(const std::string& name) {
-    kubectl({"patch", "ipruleconfig", name, "--type=merge", "-p", R"({"spec":{"state":"absent"}})"});
+    patch(name,
+          fmt::format(R"({{"metadata":{{"annotations":{{"{}":null}}}},"spec":{{"state":"absent"}}}})", api::kSpecHash));
   }
   void ask_for_report(const std::string& token) {
     apply(fmt::format("apiVersion: {}\nkind: NodeState\nmetadata: {{name: {}}}\nspec: {{token: {}}}\n",

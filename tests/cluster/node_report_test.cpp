@@ -83,11 +83,23 @@ TEST_F(NodeReport, D50_an_object_that_was_edited_is_listed_as_failed_and_the_oth
   start_agent();
   publish(config("iprc-10-96-1-50", "10.96.1.50"));
   ASSERT_TRUE(rule_appears("10.96.1.50"));
-  kubectl({"patch", "ipruleconfig", "iprc-10-96-1-50", "--type=merge", "-p", R"({"spec":{"nodeSelector":{"a":"b"}}})"});
+  patch("iprc-10-96-1-50", R"({"spec":{"nodeSelector":{"a":"b"}}})");
   EXPECT_TRUE(becomes_reported(".settled[0].failed[0].reason", "HashMismatch"));
   EXPECT_EQ(reported(".settled[0].failed[0].name"), "iprc-10-96-1-50");
   publish(config("iprc-10-96-1-51", "10.96.1.51"));
   EXPECT_TRUE(rule_appears("10.96.1.51"));
+}
+
+TEST_F(NodeReport, D6_absent_by_hand_keeps_the_rule_until_the_controller_withdraws_it) {
+  ask_for_report("t");
+  start_agent();
+  publish(config("iprc-10-96-1-50", "10.96.1.50"));
+  ASSERT_TRUE(rule_appears("10.96.1.50"));
+  patch("iprc-10-96-1-50", R"({"spec":{"state":"absent"}})");
+  ASSERT_TRUE(becomes_reported(".settled[0].failed[0].reason", "HashMismatch"));
+  EXPECT_TRUE(rules().contains(line("10.96.1.50")));
+  withdraw("iprc-10-96-1-50");
+  EXPECT_TRUE(rule_goes("10.96.1.50"));
 }
 
 TEST_F(NodeReport, S16_a_mass_removal_is_looked_at_twice_and_then_done) {

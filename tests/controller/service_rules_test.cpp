@@ -82,6 +82,23 @@ class ServiceRulesTest : public testing::Test {
     script_.report_all();
     ASSERT_TRUE(becomes("programmed", [&] { return script_.condition("blue", "Programmed") == "True AllNodes"; }));
   }
+  // One rule and one Service on one node that has a second to answer.
+  void publish_for(const std::string& node, ClusterScript::AgentKind kind = ClusterScript::AgentKind::ours) {
+    script_.add_agent(R"({"absentTimeout":"1s"})");
+    script_.add_node(node, kind);
+    script_.put_rule("blue", R"({"cidrs":["203.0.113.0/24"],"table":120})");
+    script_.put_service("web", "203.0.113.5");
+    start();
+    ASSERT_TRUE(becomes("published", [&] { return has_state(node) && !name().empty(); }));
+  }
+  void expect_given_up(const std::string& node) {
+    script_.delete_service("web");
+    EXPECT_TRUE(becomes("gone", [&] { return script_.configs().empty(); }));
+    EXPECT_TRUE(becomes("an event names it", [&] {
+      const std::string events = script_.events();
+      return events.contains("CleanupTimeout") && events.contains("not waited for any longer: " + node);
+    }));
+  }
   std::string name() {
     const auto configs = script_.configs();
     return configs.size() == 1 ? configs.front().meta.name : "";
@@ -148,18 +165,26 @@ TEST_F(ServiceRulesTest, D17_an_acknowledgement_of_an_earlier_life_does_not_coun
 }
 
 TEST_F(ServiceRulesTest, D19_a_silent_node_is_given_up_with_an_event) {
-  script_.add_agent(R"({"absentTimeout":"1s"})");
-  script_.add_node("n1");
-  script_.put_rule("blue", R"({"cidrs":["203.0.113.0/24"],"table":120})");
-  script_.put_service("web", "203.0.113.5");
-  start();
-  ASSERT_TRUE(becomes("published", [&] { return has_state("n1") && !name().empty(); }));
-  script_.delete_service("web");
-  EXPECT_TRUE(becomes("gone", [&] { return script_.configs().empty(); }));
-  EXPECT_TRUE(becomes("an event names it", [&] {
-    const std::string events = script_.events();
-    return events.contains("CleanupTimeout") && events.contains("not waited for any longer: n1");
-  }));
+  publish_for("n1");
+  expect_given_up("n1");
+}
+
+TEST_F(ServiceRulesTest, D19_a_silent_node_with_an_agent_of_the_old_project_is_given_up_with_an_event) {
+  publish_for("silent-old", ClusterScript::AgentKind::old);
+  expect_given_up("silent-old");
+}
+
+// Old agents put the whole name of the node into the key, of which the API server takes 63 characters.
+TEST_F(ServiceRulesTest, D23_a_node_whose_old_agent_cannot_answer_for_its_long_name_is_given_up_with_an_event) {
+  const std::string node = "old-" + std::string(54, 'a') + ".example.org";
+  publish_for(node, ClusterScript::AgentKind::old);
+  try {
+    script_.acknowledge_as_old_agent(name(), node);
+    ADD_FAILURE() << "the API server takes such a key";
+  } catch (const std::runtime_error& refused) {
+    EXPECT_TRUE(std::string_view(refused.what()).contains("no more than 63")) << refused.what();
+  }
+  expect_given_up(node);
 }
 
 // The second change comes while the first has only just been told, and nothing happens afterwards.

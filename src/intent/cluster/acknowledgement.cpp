@@ -27,6 +27,12 @@ bool is_since_last_start(const Holder& holder) {
   return stated.empty() || holder.node->boot_id.empty() || stated == holder.node->boot_id;
 }
 
+template <typename Map>
+std::span<const std::size_t> positions_in(const Map& map, const typename Map::key_type& key) {
+  const auto found = map.find(key);
+  return found != map.end() ? found->second : std::span<const std::size_t>();
+}
+
 }  // namespace
 
 bool acknowledges(const api::NodeState& report, const api::IPRuleConfig& config) {
@@ -48,16 +54,6 @@ bool is_marked_clean(const api::IPRuleConfig& config, std::string_view node) {
 bool is_skipped_by_old_agents(const api::IPRuleConfig::Spec& spec) {
   return spec.table == 0;
 }
-
-namespace {
-
-template <typename Map>
-std::span<const std::size_t> positions_in(const Map& map, const typename Map::key_type& key) {
-  const auto found = map.find(key);
-  return found != map.end() ? found->second : std::span<const std::size_t>();
-}
-
-}  // namespace
 
 const api::NodeState::Failed* failure_of(const Holder& holder, const api::IPRuleConfig& config) {
   if (holder.reach == 0) return nullptr;
@@ -125,7 +121,9 @@ std::vector<std::string> NodeReports::missing(const api::IPRuleConfig& withdrawn
     for (const Holder& holder : holders_) {
       if (is_past(withdrawn, wanted, holder)) continue;
       if (holder.runs_old_agent() && is_skipped_by_old_agents(withdrawn.spec)) continue;
-      if (is_marked_clean(withdrawn, holder.name)) continue;
+      // Agents of ours write no mark: where one runs, it is not their word. An old agent that has gone may have left
+      // it.
+      if (!holder.runs_our_agent() && is_marked_clean(withdrawn, holder.name)) continue;
       out.emplace_back(holder.name);
     }
   }

@@ -25,7 +25,8 @@ namespace intent {
 // here") across a restart of the node, because no restart makes rules.
 bool acknowledges(const api::NodeState& report, const api::IPRuleConfig& config);
 
-// The answer that agents of the old project leave on a withdrawn object. The controller strips it at every turn.
+// The answer that agents of the old project leave on a withdrawn object; from a node that runs one of ours it is none.
+// The controller strips it at every turn.
 bool is_marked_clean(const api::IPRuleConfig& config, std::string_view node);
 
 // How far the report goes, whether it counts or not; 0 where it says nothing.
@@ -42,6 +43,7 @@ struct Holder {
   const api::Pod* pod = nullptr;          // Its agent, a ready one before others; none: it runs none now.
 
   bool runs_old_agent() const { return pod != nullptr && !pod->reports; }
+  bool runs_our_agent() const { return pod != nullptr && pod->reports; }
 
   // From the above, once.
   std::uint64_t reach = 0;           // How far its report goes; 0 where it counts for nothing.

@@ -183,6 +183,18 @@ TEST(Acknowledgement, D17_an_agent_of_the_old_project_answers_by_annotation) {
   EXPECT_EQ(nodes.missing(config), Names{});
 }
 
+TEST(Acknowledgement, D17_an_annotation_is_not_the_word_of_an_agent_that_reports) {
+  Nodes nodes;
+  nodes.add("n1", 400);
+  nodes.add("n2", 400).reports = false;
+  auto config = withdrawn("412");
+  config.meta.annotations.set("cleanup.iprule.agent.brtrm.dev/n1", "done");
+  config.meta.annotations.set("cleanup.iprule.agent.brtrm.dev/n2", "done");
+  EXPECT_EQ(nodes.missing(config), Names{"n1"});
+  nodes.forget_pods();
+  EXPECT_EQ(nodes.missing(config), Names{}) << "an agent of the old project may have written it before it went";
+}
+
 TEST(Acknowledgement, old_agents_are_not_waited_for_where_they_skip_the_object) {
   Nodes nodes;
   nodes.add_silent("n1").reports = false;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_set>
@@ -145,15 +144,54 @@ Write withdraw(const IPRuleConfig& have, Write::Step step, meta::Time now) {
   return out;
 }
 
+// Else the old project did, or somebody set it absent by hand, which agents do not obey while its hash is there.
+bool is_withdrawn_by_us(const IPRuleConfig& absent) {
+  const meta::Labels& annotations = absent.meta.annotations;
+  return annotations.contains(api::kAbsentSince) && !annotations.contains(api::kSpecHash);
+}
+
 std::optional<Write> let_go(const IPRuleConfig& have, bool means_a_rule, const Removal& removal, meta::Time now) {
   Write remove{.step = Write::Step::remove, .object = have};
   if (have.meta.terminating()) return std::nullopt;  // Somebody has removed it already.
   if (!means_a_rule || !removal.withdraws_first()) return remove;
   if (have.spec.state == ConfigState::present) return withdraw(have, Write::Step::withdraw, now);
-  if (!have.meta.annotations.contains(api::kAbsentSince)) return withdraw(have, Write::Step::restart, now);
+  if (!is_withdrawn_by_us(have)) return withdraw(have, Write::Step::restart, now);
   if (removal.is_settled(have)) return remove;
   return std::nullopt;
 }
+
+// What is desired, by source.
+class Steering {
+ public:
+  void add(const Tuple& tuple, bool comes_now) {
+    by_source_.emplace(std::pair(tuple.mode, tuple.source), Target{.tuple = &tuple, .comes_now = comes_now});
+  }
+  // Says of a withdrawal what it leaves behind.
+  void describe(const Tuple& gone, Write& write) const {
+    const auto [first, last] = by_source_.equal_range({gone.mode, gone.source});
+    write.is_replaced = first != last;
+    write.is_in_the_way = std::any_of(first, last, [&](const auto& entry) {
+      const auto& [tuple, comes_now] = entry.second;
+      return comes_now || (tuple->priority == gone.priority && may_meet(tuple->node_selector, gone.node_selector));
+    });
+  }
+
+ private:
+  struct Target {
+    const Tuple* tuple = nullptr;
+    bool comes_now = false;  // This pass brings it, so it may be meant to take a place.
+  };
+
+  // Whether a node can have the labels of both.
+  static bool may_meet(const meta::Labels& left, const meta::Labels& right) {
+    return std::ranges::none_of(left, [&](const meta::Labels::Entry& label) {
+      const std::string* other = right.find(label.first);
+      return other != nullptr && *other != label.second;
+    });
+  }
+
+  std::multimap<std::pair<SourceMode, net::Address>, Target> by_source_;
+};
 
 // A name is never given to another tuple while any object, ours or not, has it.
 std::string take_free_name(const Tuple& tuple, std::unordered_set<std::string>& taken) {
@@ -244,26 +282,27 @@ std::vector<Write> changes(std::span<const IPRuleConfig* const> existing, const 
   std::vector<Write> out;
   std::unordered_set<const IPRuleConfig*> kept;
   std::vector<Write> created;
+  Steering steering;
   for (const DesiredConfig& wanted : desired.configs) {
     const auto holder = holders.find(wanted.tuple);
     if (holder != holders.end() && !holder->second->meta.terminating()) {
       kept.insert(holder->second);
+      steering.add(wanted.tuple, holder->second->spec.state == ConfigState::absent);
       if (auto write = keep(*holder->second, wanted)) out.push_back(*std::move(write));
       continue;
     }
+    steering.add(wanted.tuple, true);
     created.push_back(create(wanted, take_free_name(wanted.tuple, names)));
   }
   out.insert(out.begin(), std::make_move_iterator(created.begin()), std::make_move_iterator(created.end()));
 
-  std::set<std::pair<SourceMode, net::Address>> steered;
-  for (const DesiredConfig& wanted : desired.configs) steered.emplace(wanted.tuple.mode, wanted.tuple.source);
   std::vector<Write> gone;
   for (const IPRuleConfig* config : existing) {
     if (!config->is_managed() || kept.contains(config)) continue;
     const auto tuple = tuple_of(*config, default_priority);
     auto write = let_go(*config, tuple.has_value(), removal, now);
     if (!write) continue;
-    write->is_replaced = tuple && steered.contains({tuple->mode, tuple->source});
+    if (tuple) steering.describe(*tuple, *write);
     gone.push_back(*std::move(write));
   }
   std::ranges::sort(gone, {}, [](const Write& write) { return std::string_view(write.object.meta.name); });

@@ -20,15 +20,15 @@ struct Write {
     repair,      // It is there, but label, owners, annotations or hash are not right.
     reactivate,  // It was being withdrawn and is desired again: one write, all old acknowledgements gone.
     withdraw,    // It is no longer desired: nodes are told to remove the rule.
-    restart,     // It was withdrawn by a controller of the old project: the waiting begins anew under our rules.
+    restart,     // A controller of the old project withdrew it, or somebody by hand: the waiting begins anew.
     remove,      // No node holds it any more (or may be waited for any longer): the object goes.
   };
   Step step = Step::create;
   api::IPRuleConfig object;
-  bool is_replaced =
-      false;              // withdraw: something else is desired for the same source, so nothing is gained by waiting.
-  bool is_drift = false;  // repair, reactivate: somebody had changed by hand what is ours.
-  bool is_new_spec = false;  // repair: nodes have something to do; else it concerns metadata only.
+  bool is_replaced = false;    // withdraw: something else is desired for the same source.
+  bool is_in_the_way = false;  // withdraw: of what comes for that source, or stands at its priority; so it cannot wait.
+  bool is_drift = false;       // repair, reactivate: somebody had changed by hand what is ours.
+  bool is_new_spec = false;    // repair: nodes have something to do; else it concerns metadata only.
 };
 
 std::string_view text(Write::Step step);

@@ -174,6 +174,55 @@ TEST(Changes, D11_another_table_is_another_object_and_the_new_one_comes_first) {
   EXPECT_EQ(objects.steps(cluster.desired()), (Texts{"create iprc-10-96-44-9-t121-p1500", "remove iprc-10-96-44-9"}));
 }
 
+// The names of those that must go at once.
+Texts urgent(const std::vector<Write>& writes) {
+  Texts out;
+  for (const Write& write : writes) {
+    if (write.is_in_the_way) out.push_back(write.object.meta.name);
+  }
+  return out;
+}
+
+TEST(Changes, D16_only_what_comes_or_stands_at_its_priority_makes_a_withdrawal_urgent) {
+  Sample cluster;
+  api::IPRule& one = cluster.rule("one", {"10.0.0.0/24"}, 100, 1000);
+  cluster.rule("two", {"10.1.0.0/24"}, 200, 2000);
+  api::Service& service = cluster.service("web", {"10.96.0.1"}, {"10.0.0.5", "10.1.0.5"});
+  const Desired both = cluster.desired();
+  service.vips.pop_back();
+  const Desired first = cluster.desired();
+  Objects objects;
+  Waiting removal;
+  objects.pass(both, removal);
+
+  auto writes = objects.pass(first, removal);
+  ASSERT_EQ(writes.size(), 1U);
+  EXPECT_TRUE(writes[0].is_replaced);
+  EXPECT_EQ(urgent(writes), Texts{}) << "the one that stays was there before";
+
+  one.spec.priority = 1001;
+  EXPECT_EQ(urgent(objects.pass(cluster.desired(), removal)), Texts{"iprc-10-96-0-1"}) << "another is made";
+  EXPECT_EQ(urgent(objects.pass(first, removal)), Texts{"iprc-10-96-0-1-t100-p1001"}) << "another comes back";
+
+  objects.add({.meta = {.name = "late", .labels = {{"managed-by", "ip-rule-operator"}}},
+               .spec = {.service_ip = "10.96.0.1", .table = 300, .priority = 1000}});
+  EXPECT_EQ(urgent(objects.pass(first, removal)), Texts{"late"}) << "both cannot stand at one priority";
+}
+
+TEST(Changes, D16_one_priority_on_different_nodes_makes_no_withdrawal_urgent) {
+  Sample cluster;
+  cluster.rule("a", {"10.0.0.0/24"}, 100, 1000).spec.node_selector = {{"zone", "a"}};
+  cluster.rule("b", {"10.1.0.0/24"}, 200, 1000).spec.node_selector = {{"zone", "b"}};
+  api::Service& service = cluster.service("web", {"10.96.0.1"}, {"10.0.0.5", "10.1.0.5"});
+  Objects objects;
+  Waiting removal;
+  EXPECT_EQ(objects.pass(cluster.desired(), removal).size(), 2U);
+  service.vips.pop_back();
+  const auto writes = objects.pass(cluster.desired(), removal);
+  ASSERT_EQ(writes.size(), 1U);
+  EXPECT_EQ(urgent(writes), Texts{});
+}
+
 TEST(Changes, D12_an_address_used_again_during_cleanup_has_its_own_object) {
   Sample before = one_service();
   Objects objects;
@@ -236,6 +285,21 @@ TEST(Changes, what_the_old_project_withdrew_waits_anew) {
   EXPECT_TRUE(config.meta.annotations.contains(api::kAbsentSince));
   EXPECT_EQ(config.meta.annotations.size(), 1U);
   EXPECT_EQ(objects.steps({}, removal), Texts{"remove iprc-10-96-1-1"});
+}
+
+TEST(Changes, D6_one_set_absent_by_hand_and_not_desired_any_more_is_withdrawn_as_nodes_obey_it) {
+  Sample cluster = one_service();
+  Objects objects;
+  Waiting removal;
+  removal.settled = true;
+  objects.pass(cluster.desired(), removal);
+  IPRuleConfig& config = objects.at("iprc-10-96-44-9");
+  config.spec.state = ConfigState::absent;
+  config.meta.annotations.set(api::kAbsentSince, meta::format_time(kNow));
+  cluster.forget_services();
+  EXPECT_EQ(objects.steps(cluster.desired(), removal), Texts{"restart iprc-10-96-44-9"});
+  EXPECT_FALSE(config.meta.annotations.contains(api::kSpecHash));
+  EXPECT_EQ(objects.steps(cluster.desired(), removal), Texts{"remove iprc-10-96-44-9"});
 }
 
 TEST(Changes, D24_leftovers_that_mean_no_rule_are_removed_at_once) {

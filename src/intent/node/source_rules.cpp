@@ -54,6 +54,7 @@ class Compiler {
  private:
   void wish(const PublishedConfig& config) {
     if (config.trust == Trust::unowned || config.trust == Trust::unhashed) {
+      hold(config);  // What was programmed when it could be believed.
       return refuse(config, Reason::untrusted,
                     config.trust == Trust::unowned ? "no IPRule owns it, so the controller did not make it"
                                                    : "it has no spec-hash, so the controller did not make it");

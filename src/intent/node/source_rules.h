@@ -55,7 +55,7 @@ struct Claim {
 // Why an object, or one address of it, is not programmed as it says. The others are not affected.
 struct Refusal {
   enum class Reason {
-    untrusted,         // Without the controller's hash, or without an IPRule behind it.
+    untrusted,         // Without the controller's hash, or without an IPRule behind it: nothing new is programmed.
     hash_mismatch,     // Changed by somebody: what was applied last stays until the controller has repaired it.
     table_unset,       // 0 is no table.
     bad_address,       // Cannot be read.

@@ -120,6 +120,36 @@ TEST(SourceRules, D6_what_was_applied_last_stays_while_hash_and_spec_disagree) {
   }
 }
 
+TEST(SourceRules, D6_absent_by_hand_keeps_the_rule) {
+  Bench bench;
+  PublishedConfig& config = bench.config("a", "10.96.0.1", 100, 1000);
+  bench.compile();
+  config.spec.state = ConfigState::absent;
+  config.trust = Trust::mismatch;  // The hash of what was present is still there.
+  const NodeIntent edited = bench.compile();
+  EXPECT_EQ(rules(edited), Texts{"1000: from 10.96.0.1 lookup 100 proto 183"});
+  EXPECT_EQ(refusals(edited), Texts{"a HashMismatch"});
+  config.trust = Trust::unhashed;  // As the controller withdraws it.
+  const NodeIntent withdrawn = bench.compile();
+  EXPECT_TRUE(withdrawn.desired.rules.empty());
+  EXPECT_TRUE(withdrawn.refusals.empty());
+}
+
+TEST(SourceRules, D6_one_that_lost_its_hash_or_its_owner_by_hand_keeps_the_rule_it_had) {
+  for (const Trust lost : {Trust::unhashed, Trust::unowned}) {
+    Bench bench;
+    PublishedConfig& config = bench.config("a", "10.96.0.1", 100, 1000);
+    bench.compile();
+    config.trust = lost;
+    config.spec.table = 7;
+    for (int pass = 0; pass < 2; ++pass) {
+      const NodeIntent intent = bench.compile();
+      EXPECT_EQ(rules(intent), Texts{"1000: from 10.96.0.1 lookup 100 proto 183"});
+      EXPECT_EQ(refusals(intent), Texts{"a Untrusted"});
+    }
+  }
+}
+
 TEST(SourceRules, a_changed_object_that_was_never_applied_is_not_applied) {
   Bench bench;
   bench.config("a", "10.96.0.1", 100).trust = Trust::mismatch;
