@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "agent/foreign_lines.h"
 #include "agent/host_network.h"
 #include "agent/purge.h"
 #include "agent/resources.h"
@@ -20,6 +21,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kLookAround = 6s;
 constexpr auto kFarewell = 3s;
+constexpr std::size_t kMostForeignShown = 10;  // To who does not ask for all of them.
 
 // A loop that is silent for so long in the midst of its work is stuck. A bulk of changes may take some seconds.
 base::Duration patience(std::chrono::milliseconds period) {
@@ -40,13 +42,6 @@ base::Result<meta::Labels> labels_of(kube::Client& client, const std::string& no
   json::Reader reader;
   const auto object = TRY(reader.parse(body));
   return TRY(api::decode_node(object)).meta.labels;
-}
-
-// The rules of others that the Agent's foreignRules is about: what `Prune` removes, or would.
-std::string remarks(const Pass& pass) {
-  std::string out;
-  for (const state::Rule& rule : pass.foreign) out += fmt::format("\nforeign rule in scope: {}", state::text(rule));
-  return out;
 }
 
 // None where it is known by its name.
@@ -149,7 +144,7 @@ void ClusterAgent::after(const Looked& looked) {
   metrics_.note(looked);
   metrics_.note(basis);
   metrics_.note(freshness_);
-  if (looked && *looked) remarks_.publish(remarks(**looked));
+  if (looked && *looked) foreign_.publish((*looked)->foreign);
   if (!token_node_.verdict().may_act) return;
   auto found = elsewhere_ ? standing_still(basis, identity_, *elsewhere_) : findings(basis, looked, identity_, doubt);
   if (found) reporter_.note(*std::move(found));
@@ -164,9 +159,11 @@ std::optional<std::string> ClusterAgent::node_trouble() const {
   return fmt::format("NoSuchNode: there is no Node {}; set NODE_NAME to the name of this node", node_);
 }
 
+// With the rules of others that the Agent's foreignRules are about: what `Prune` removes, or would.
 http::Response ClusterAgent::answer_ready(const http::Request& request) const {
   http::Response out = http::probe(ready_, "ready")(request);
-  if (request.target.contains("?verbose")) out.body += *remarks_.latest();
+  const auto foreign = foreign_.latest();
+  out.body += foreign_lines(*foreign, request.target.contains("?verbose") ? foreign->size() : kMostForeignShown);
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "agent/cluster_source.h"
 #include "agent/departure.h"
@@ -24,6 +25,7 @@
 #include "runtime/heartbeat.h"
 #include "runtime/signal.h"
 #include "runtime/snapshot.h"
+#include "state/net_state.h"
 
 namespace agent {
 
@@ -57,7 +59,7 @@ class ClusterAgent {
   runtime::Health alive_;
   runtime::Health ready_;
   Readiness readiness_;
-  runtime::Snapshot<std::string> remarks_;  // What `/ready?verbose` shows besides.
+  runtime::Snapshot<std::vector<state::Rule>> foreign_;  // What `/ready` shows besides.
   metrics::Registry& registry_;
   LoopMetrics metrics_;
   runtime::Signal changed_;

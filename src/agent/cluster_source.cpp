@@ -26,7 +26,7 @@ kube::Selection named(const std::string& name) {
 const api::Agent* active(const kube::View<api::Agent>& agents, std::string_view home) {
   std::vector<const api::Agent*> all;
   for (const auto& object : agents.objects) all.push_back(&object->value);
-  return intent::active_agent(all, home);
+  return intent::active_agent_by_status(all, home);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ std::optional<std::string> reason_to_purge(const Circumstances& circumstances) {
   }
   std::vector<const api::Agent*> all;
   for (const api::Agent& one : *circumstances.agents) all.push_back(&one);
-  const api::Agent* active = intent::active_agent(all, circumstances.home);
+  const api::Agent* active = intent::active_agent_by_status(all, circumstances.home);
   if (active == nullptr) return "there is no Agent";
   if (circumstances.labels && !active->spec.node_selector.matches(*circumstances.labels)) {
     return fmt::format("Agent {} does not select this node", meta::full_name(active->meta));

@@ -17,7 +17,7 @@ struct Circumstances {
   bool kind_is_gone = false;                        // By discovery's own word.
   bool saw_deletion = false;                        // The watch delivered the end of the Agent that counted.
   std::optional<meta::Labels> labels{};             // Of the Node.
-  std::string home{};                               // Where the Agent that counts is looked for first.
+  std::string home{};  // Where the Agent that counts is looked for first, of those not told that another one does.
 };
 
 // Why the node's rules are to go with its agent; nothing: they stay. A stop is harmless (roll-out, eviction, reboot,

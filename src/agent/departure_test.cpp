@@ -43,5 +43,30 @@ TEST(Departure, D21_a_node_that_is_no_longer_selected_lets_its_rules_go) {
   EXPECT_FALSE(reason_to_purge({.agents = {{selecting("b")}}})) << "without the Node's labels nobody knows";
 }
 
+api::Agent elsewhere(api::Agent agent) {
+  agent.meta.ns = "elsewhere";
+  return agent;
+}
+// By the controller, of which alone it is known where it lives.
+api::Agent told_not_to_count(api::Agent agent) {
+  agent.status.conditions = {{.type = "Ready", .status = meta::Truth::no, .reason = "InactiveInstance"}};
+  return agent;
+}
+
+TEST(Departure, D42_the_agent_that_counts_decides_and_not_the_one_in_the_namespace_of_the_pod) {
+  const auto here = told_not_to_count(selecting(""));
+  EXPECT_TRUE(reason_to_purge({.agents = {{here, elsewhere(selecting("b"))}}, .labels = zone("a"), .home = "home"}));
+  EXPECT_FALSE(reason_to_purge({.agents = {{here, elsewhere(selecting("a"))}}, .labels = zone("a"), .home = "home"}));
+}
+
+TEST(Departure, D42_an_agent_that_counts_again_need_not_have_been_told_so) {
+  api::Agent leaving = elsewhere(selecting("a"));
+  leaving.meta.deleted = meta::Time(std::chrono::seconds(1));
+  const auto here = told_not_to_count(selecting("a"));
+  EXPECT_FALSE(reason_to_purge({.agents = {{here, leaving}}, .labels = zone("a"), .home = "elsewhere"}));
+  EXPECT_FALSE(reason_to_purge({.agents = {{here}}, .labels = zone("a"), .home = "elsewhere"}));
+  EXPECT_TRUE(reason_to_purge({.agents = {{here}}, .labels = zone("b"), .home = "elsewhere"}));
+}
+
 }  // namespace
 }  // namespace agent

@@ -47,6 +47,8 @@ class Reader {
     } else if (const auto given = http::ListenAddress::parse(*text)) {
       out_.metrics = *given;
     } else {
+      // Not the node's own address, although that is less: where the pod's probes ask, nobody would answer, and kubelet
+      // would end the agent again and again. The controller hands out only what can be read.
       complain("METRICS_ADDR", *text, "an address with a port such as :9090, or empty for none", ":9090");
     }
   }

@@ -33,7 +33,8 @@ void Readiness::add_to(runtime::Health& health) {
   });
   health.add("node", [this] { return state_.read([](const State& state) { return state.node; }); });
   health.add("rules", [this] { return state_.read([](const State& state) { return state.rules; }); });
-  health.add("watch", [this] { return state_.read([](const State& state) { return state.watch; }); });
+  // What is published may be other than what is known; the rules that are known stand all the same.
+  health.add_remark("watch", [this] { return state_.read([](const State& state) { return state.watch; }); });
 }
 
 void Readiness::note(const Looked& looked, std::optional<std::string> node, std::optional<std::string> watch) {

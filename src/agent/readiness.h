@@ -17,7 +17,7 @@ class Readiness {
   void add_to(runtime::Health& health);
 
   // `node`: why this cannot be the node that it is taken for; nothing where it is, or where that is not known yet.
-  // `watch`: why what is published may be other than what is known.
+  // `watch`: why what is published may be other than what is known; that is told, and the node stays ready.
   void note(const Looked& looked, std::optional<std::string> node, std::optional<std::string> watch = {});
 
  private:

@@ -59,12 +59,18 @@ TEST_F(ReadinessTest, D34_a_name_that_is_no_node_is_not_ready) {
   EXPECT_THAT(health_.report().text, HasSubstr("[-]node failed: NoSuchNode"));
 }
 
-TEST_F(ReadinessTest, A11_a_watch_that_is_refused_is_not_ready) {
+TEST_F(ReadinessTest, A11_a_watch_that_is_refused_is_told_and_the_node_stays_ready) {
   readiness_.note(settled(), {}, "NoAccess: agents can no longer be watched");
-  EXPECT_FALSE(health_.report().well);
-  EXPECT_THAT(health_.report().text, HasSubstr("[-]watch failed: NoAccess"));
+  EXPECT_TRUE(health_.report().well) << "its rules stand";
+  EXPECT_EQ(health_.report().remarks, "[!]watch: NoAccess: agents can no longer be watched\n");
   readiness_.note(settled(), {});
-  EXPECT_TRUE(health_.report().well);
+  EXPECT_EQ(health_.report().remarks, "");
+}
+
+TEST_F(ReadinessTest, A11_a_watch_that_never_came_about_is_told_and_the_node_is_not_ready) {
+  readiness_.note(std::optional<Pass>(), {}, "NoAccess: agents can no longer be watched");
+  EXPECT_FALSE(health_.report().well);
+  EXPECT_THAT(health_.report().remarks, HasSubstr("NoAccess"));
 }
 
 }  // namespace

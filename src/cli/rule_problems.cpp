@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "intent/cluster/prospect.h"
+
 namespace cli {
 namespace {
 
@@ -51,8 +53,8 @@ const Alarm* alarm_of(const meta::Condition& condition) {
 }
 
 bool lacks_routes(const api::NodeState& node, const api::IPRule& rule) {
-  return std::ranges::find(node.status.empty_tables, rule.spec.table, &api::NodeState::EmptyTable::table) !=
-         node.status.empty_tables.end();
+  const auto table = intent::table_on(rule.spec, node.status.facts);
+  return std::ranges::any_of(node.status.empty_tables, [&](const auto& empty) { return table == empty.table; });
 }
 
 bool has_proxy(const api::NodeState& node) {

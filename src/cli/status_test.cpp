@@ -116,6 +116,21 @@ TEST(Status, problems_are_grouped_by_cause_and_nodes_are_counted) {
   EXPECT_THAT(answer.json, HasSubstr(R"("next":"iprulectl doctor --node worker-3")"));
 }
 
+TEST(Status, the_nodes_behind_an_empty_table_of_a_vrf_are_those_whose_device_has_it) {
+  ClusterFacts facts = example();
+  facts.rules[0].spec.table = 0;
+  facts.rules[0].spec.vrf = "red";
+  facts.rules[0].status.conditions.push_back({.type = "RoutesMissing",
+                                              .status = meta::Truth::yes,
+                                              .reason = "EmptyTable",
+                                              .message = "the table of red has no IPv4 route on worker-3"});
+  for (std::size_t i = 0; i < 3; ++i) facts.nodes[i].status.empty_tables = {{.table = 10, .family = api::IPFamily::v4}};
+  facts.nodes[1].status.facts.vrfs = {{.device = "red", .table = 11}};
+  facts.nodes[2].status.facts.vrfs = {{.device = "red", .table = 10}};
+  expect_trouble(facts, "  IPR0311  -      IPRule/public-eu  worker-3  EmptyTable: the table of red has no IPv4 route",
+                 "iprulectl doctor --node worker-3");
+}
+
 TEST(Status, what_nodes_refuse_for_a_reason_with_a_page_has_its_code_and_is_told_once) {
   ClusterFacts facts = example();
   facts.nodes[1].status.sync = api::Sync::failing;

@@ -192,7 +192,9 @@ bool AgentRollout::sees_own_writes() {
          });
 }
 
+// Its pods are ended with their set, and ask then which Agent counts: so that is told first.
 base::Status AgentRollout::retire(const Agent& agent, const Agent* active, std::stop_token stop) {
+  TRY(tell_inactive(agent, active, stop));
   const bool shares_set = active != nullptr && active->meta.ns == agent.meta.ns;  // Then the set changes its owner.
   const auto view = sets_.at(agent.meta.ns)->latest();
   const auto* set = view->find(set_key(agent.meta.ns));
@@ -205,6 +207,10 @@ base::Status AgentRollout::retire(const Agent& agent, const Agent* active, std::
     if (!removed && removed.error().fault() != Fault::absent) return std::unexpected(removed.error());
     base::log::info("deleted the DaemonSet of an Agent that does not count", {{"agent", meta::full_name(agent.meta)}});
   }
+  return {};
+}
+
+base::Status AgentRollout::tell_inactive(const Agent& agent, const Agent* active, const std::stop_token& stop) {
   const auto status = intent::inactive_status(agent, active, wall());
   const auto* before = meta::find(agent.status.conditions, "Ready");
   const meta::Condition now = *meta::find(status.conditions, "Ready");

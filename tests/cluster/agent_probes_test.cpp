@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "agent_on_node.h"
+#include "http/server.h"
 
 namespace cluster_test {
 namespace {
@@ -137,10 +138,27 @@ TEST_F(AgentProbes, A11_rights_taken_away_are_told_and_the_rules_stay) {
   kubectl({"delete", "clusterrolebinding", "reads"});
   ASSERT_TRUE(cluster_.api_server().restart());  // It asks again for a watch's rights only when that begins anew.
   EXPECT_TRUE(becomes_reported(".conditions[?(@.type==\"Synced\")].reason", "NoAccess"));
-  EXPECT_TRUE(answers("/ready", "NoAccess"));
+  EXPECT_TRUE(answers("/ready", "[!]watch: NoAccess"));
+  EXPECT_THAT(ask("/ready"), HasSubstr("200 OK")) << "what it knows is in the kernel";
   EXPECT_THAT(rules(), HasSubstr(line("10.96.1.50")));
   kubectl({"create", "clusterrolebinding", "reads", "--clusterrole=reads", "--serviceaccount=default:watched"});
   EXPECT_TRUE(becomes_reported(".sync", "InSync"));
+  EXPECT_THAT(ask("/ready"), Not(HasSubstr("NoAccess")));
+}
+
+// As programs of the host do that the scheduler knows nothing of.
+TEST_F(AgentProbes, D35_while_somebody_else_has_its_port_an_agent_keeps_the_rules) {
+  std::optional<http::Server> other;
+  const auto taken = node_->within([&]() -> base::Status {
+    other.emplace(TRY(http::Server::listen({.address = {}, .port = 9090}, {})));
+    return {};
+  });
+  ASSERT_TRUE(taken) << taken.error().message();
+  publish(config("iprc-10-96-1-50", "10.96.1.50"));
+  start_agent();
+  EXPECT_TRUE(rule_appears("10.96.1.50"));
+  EXPECT_TRUE(eventually("it is told", kBound, [&] { return agent_->output().contains("cannot be served"); }));
+  other.reset();
   EXPECT_TRUE(answers("/ready", "200 OK"));
 }
 

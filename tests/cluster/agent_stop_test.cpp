@@ -74,6 +74,20 @@ TEST_F(AgentStop, D21_a_node_that_is_no_longer_selected_is_cleaned) {
   EXPECT_EQ(rules(), before_);
 }
 
+// Where the operator lives only the controller knows: it tells the Agents that do not count, and then ends their pods.
+TEST_F(AgentStop, D42_of_two_agents_the_one_that_counts_says_whose_rules_stay) {
+  apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: operator}\n");
+  apply(
+      fmt::format("apiVersion: {}\nkind: Agent\nmetadata: {{name: agent, namespace: operator}}\n"
+                  "spec: {{nodeSelector: {{zone: b}}}}\n",
+                  api::kApiVersion));
+  kubectl({"patch", "agents", "agent", "--subresource=status", "--type=merge", "-p",
+           R"({"status":{"conditions":[{"type":"Ready","status":"False","reason":"InactiveInstance",)"
+           R"("message":"operator/agent counts","lastTransitionTime":"2026-01-31T10:00:00Z"}]}})"});
+  stop();
+  EXPECT_EQ(rules(), before_);
+}
+
 TEST_F(AgentStop, S24_without_an_answer_everything_stays) {
   cluster_.api_server().freeze();
   stop();

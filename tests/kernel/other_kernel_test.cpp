@@ -47,8 +47,8 @@ class OtherKernel : public testing::Test {
   }
 };
 
-TEST_F(OtherKernel, links_are_made_read_and_kept_there) {
-  expect_there("LinkCodec.*:LinkEngine.*", "");
+TEST_F(OtherKernel, links_are_made_read_kept_and_followed_there) {
+  expect_there("LinkCodec.*:LinkEngine.*:Vrf.*", "");
 }
 
 TEST_F(OtherKernel, rules_routes_and_sockets_are_there_as_the_contract_says) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "intent/cluster/active_agent.h"
 #include "intent/cluster/agent_template.h"
 #include "meta/condition.h"
 
@@ -33,6 +34,12 @@ std::string cure_for_forbidden(const std::string& message, const std::string& ns
     return fmt::format("allow it: oc adm policy add-scc-to-user iprule-agent-scc -z {} -n {}", kAgentName, ns);
   }
   return fmt::format("see kubectl describe daemonset {} -n {}", kAgentName, ns);
+}
+
+// The agent's port is one of the node's own, for it is on the host's network.
+std::string_view cure_for_no_place(const std::string& message) {
+  if (message.contains("free ports")) return "give spec.metricsBindAddress another port, or \"0\" for none";
+  return "make room on the node, or ask for less in spec.resources";
 }
 
 // The first cause that applies: each hides the next.
@@ -85,9 +92,8 @@ std::optional<Verdict> standstill(const Agent& agent, const RolloutFacts& facts)
         .message = fmt::format("{}; see kubectl logs --previous -n {} -l app={}", *facts.crashing, ns, kAgentName)};
   }
   if (facts.no_place) {
-    return Verdict{
-        .reason = "PodsPending",
-        .message = fmt::format("{}; make room on the node, or ask for less in spec.resources", *facts.no_place)};
+    return Verdict{.reason = "PodsPending",
+                   .message = fmt::format("{}; {}", *facts.no_place, cure_for_no_place(*facts.no_place))};
   }
   if (facts.silent_node) {
     return Verdict{
@@ -173,7 +179,7 @@ Agent::Status inactive_status(const Agent& agent, const Agent* active, meta::Tim
   const std::string which = active != nullptr ? meta::full_name(active->meta) : "another";
   return status_of(
       agent, nullptr,
-      {.reason = "InactiveInstance",
+      {.reason = std::string(kInactiveInstance),
        .message = fmt::format("one Agent counts in a cluster, and that is {}; delete one of the two", which)},
       now);
 }

@@ -127,6 +127,19 @@ TEST(AgentStatus, the_first_obstacle_counts_and_its_message_says_what_to_do) {
   EXPECT_EQ(reason(active_status(agent(), &set, facts, kNow)), "NamespaceNotPrepared");
 }
 
+TEST(AgentStatus, D35_where_another_pod_has_the_port_the_cure_is_another_port) {
+  DaemonSet set = rolled_out(3);
+  set.status.ready = 2;
+  const auto status = active_status(
+      agent(), &set,
+      {.no_place = "n1: has no place: Unschedulable: 0/3 nodes are available: 1 node(s) didn't have free ports for the "
+                   "requested pod ports, 2 node(s) didn't satisfy plugin(s) [NodeAffinity]."},
+      kNow);
+  EXPECT_EQ(reason(status), "PodsPending");
+  EXPECT_THAT(message(status), HasSubstr("; give spec.metricsBindAddress another port, or \"0\" for none"));
+  EXPECT_THAT(message(status), testing::Not(HasSubstr("spec.resources")));
+}
+
 TEST(AgentStatus, D42_an_agent_that_does_not_count_names_the_one_that_does) {
   Agent other = agent();
   other.meta.ns = "elsewhere";
