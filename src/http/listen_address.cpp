@@ -13,7 +13,7 @@ base::Result<std::optional<net::Address>> parse_host(std::string_view host) {
   const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
   if (bracketed) host = host.substr(1, host.size() - 2);
   const net::Address address = TRY(net::Address::parse(host));
-  if (bracketed != (address.family() == net::Family::v6)) {
+  if (bracketed != host.contains(':')) {  // As written: ::ffff:10.0.0.1 is one of IPv4 by now.
     return base::fail(base::Fault::invalid, "an IPv6 address, and only that, stands in brackets");
   }
   return address;

@@ -11,6 +11,7 @@ TEST(ListenAddress, the_forms_of_go_are_read) {
   EXPECT_EQ(parse("127.0.0.1:0"), (ListenAddress{net::Address::parse("127.0.0.1").value(), 0}));
   EXPECT_EQ(parse("localhost:80"), (ListenAddress{net::Address::parse("127.0.0.1").value(), 80}));
   EXPECT_EQ(parse("[fd00::1]:443"), (ListenAddress{net::Address::parse("fd00::1").value(), 443}));
+  EXPECT_EQ(parse("[::ffff:10.0.0.1]:443"), (ListenAddress{net::Address::parse("10.0.0.1").value(), 443}));
 }
 
 TEST(ListenAddress, what_is_wrong_is_named) {
@@ -21,6 +22,7 @@ TEST(ListenAddress, what_is_wrong_is_named) {
   EXPECT_EQ(message(":"), "listen address \":\": \"\" is no port");
   EXPECT_NE(message("fd00::1:443").find("brackets"), std::string::npos);
   EXPECT_NE(message("[10.0.0.1]:443").find("brackets"), std::string::npos);
+  EXPECT_NE(message("::ffff:10.0.0.1:443").find("brackets"), std::string::npos);
 }
 
 }  // namespace

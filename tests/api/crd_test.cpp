@@ -8,10 +8,12 @@
 #include <gtest/gtest.h>
 
 #include "api.h"
+#include "http/listen_address.h"
 
 namespace api_test {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 class Crd : public testing::Test {
@@ -36,6 +38,18 @@ class Crd : public testing::Test {
   std::string config(std::string_view spec) { return verdict("IPRuleConfig", "{name: a}", spec); }
   std::string agent(std::string_view spec, std::string_view name = "agent") {
     return verdict("Agent", fmt::format("{{name: {}, namespace: default}}", name), spec);
+  }
+
+  // An object as the controller leaves it: stored, then given its status.
+  void store(const std::string& resource, const std::string& manifest, const std::string& status) {
+    must(cluster_.kubectl({"create", "-f", "-"}, "apiVersion: api.operator.brtrm.dev/v1alpha1\n" + manifest));
+    must(cluster_.kubectl(
+        {"patch", resource, "--subresource=status", "--type=merge", "-p", fmt::format(R"({{"status":{}}})", status)}));
+  }
+  static std::string condition(std::string_view type, std::string_view status) {
+    return fmt::format(
+        R"({{"type":"{}","status":"{}","reason":"Test","message":"","lastTransitionTime":"2024-01-01T00:00:00Z"}})",
+        type, status);
   }
 
   // At the end of its scope our kinds count again, for the tests that follow too, whatever went wrong in it.
@@ -88,6 +102,28 @@ TEST_F(Crd, agents_are_refused_by_name_and_for_settings_that_would_hurt) {
   EXPECT_THAT(agent("{reconcilePeriod: '10'}"), HasSubstr("give a time from 1s to 1h"));
   EXPECT_THAT(agent("{foreignRules: {policy: Prune}}"), HasSubstr("Prune needs sources and tables"));
   EXPECT_EQ(agent("{reconcilePeriod: 1m30s, absentTimeout: 5m, resources: {limits: {cpu: 1, memory: 64Mi}}}"), "");
+}
+
+// What the agent could not read would never reach it: the node's own address would count instead, without a word.
+TEST_F(Crd, an_agents_metrics_address_is_one_that_agents_read_or_it_is_refused) {
+  const auto address = [&](const std::string& text) {
+    return agent(fmt::format("{{metricsBindAddress: '{}'}}", text));
+  };
+  for (const char* fine : {":9090", "127.0.0.1:9090", "0.0.0.0:1", "localhost:65535", "[::1]:9090", "[::]:9090",
+                           "[fd00:1:2:3:4:5:6:7]:80", "[fd00::ffff:10.0.0.1]:80"}) {
+    EXPECT_EQ(address(fine), "") << fine;
+    EXPECT_TRUE(http::ListenAddress::parse(fine)) << fine;
+  }
+  for (const char* wrong :
+       {"node.lan:9090", "::1:9090", "[10.0.0.1]:9090", "[fe80::1%eth0]:80", "9090", ":http", ":123456"}) {
+    EXPECT_THAT(address(wrong), HasSubstr("give an IP address (IPv6 in brackets), localhost or nothing, and a port"));
+    EXPECT_FALSE(http::ListenAddress::parse(wrong)) << wrong;
+  }
+  for (const char* nowhere : {"", "0"}) EXPECT_EQ(address(nowhere), "");
+  // Port 0 is any free one, which no probe could find.
+  for (const char* wrong : {":0", ":65536"}) {
+    EXPECT_THAT(address(wrong), HasSubstr("give a port from 1 to 65535")) << wrong;
+  }
 }
 
 // As an installation of the old project has it: numbers of any size.
@@ -148,16 +184,55 @@ TEST_F(Crd, samples_apply) {
   EXPECT_TRUE(answer) << answer.error().message();
 }
 
+TEST_F(Crd, kubectl_get_shows_what_became_of_an_iprule) {
+  store(
+      "iprule/shown",
+      "kind: IPRule\nmetadata: {name: shown}\nspec: {cidrs: [203.0.113.0/24], table: 120, priority: 1500}\n",
+      fmt::format(R"({{"cidrs":["203.0.113.0/24"],"matchedServices":3,"configs":2,"dataplane":"rules",)"
+                  R"("conditions":[{},{},{}]}})",
+                  condition("Accepted", "True"), condition("Programmed", "False"), condition("Effective", "Unknown")));
+  const std::string table = must(cluster_.kubectl({"get", "ipr", "shown"}));
+  EXPECT_THAT(table, ContainsRegex("NAME +TABLE +PRIORITY +CIDRS +SERVICES +CONFIGS +ACCEPTED +PROGRAMMED +EFFECTIVE "
+                                   "+DATAPLANE +AGE\n"));
+  EXPECT_THAT(table, ContainsRegex("shown +120 +1500 +.*203.0.113.0/24.* +3 +2 +True +False +Unknown +rules +[0-9]+s"));
+  must(cluster_.kubectl({"delete", "iprule", "shown"}));
+}
+
+TEST_F(Crd, kubectl_get_shows_what_became_of_a_published_object) {
+  store("ipruleconfig/iprc-10-96-44-9",
+        "kind: IPRuleConfig\n"
+        "metadata: {name: iprc-10-96-44-9, annotations: {iprule.operator.brtrm.dev/service: shop/frontend}}\n"
+        "spec: {serviceIP: 10.96.44.9, table: 120, priority: 1500, state: present}\n",
+        fmt::format(R"({{"nodes":[{{"node":"worker-1"}}],"conditions":[{}]}})", condition("Applied", "False")));
+  const std::string table = must(cluster_.kubectl({"get", "iprc"}));
+  EXPECT_THAT(table, ContainsRegex("NAME +SERVICEIP +TABLE +PRIORITY +STATE +SERVICE +AGE\n"));
+  EXPECT_THAT(table, ContainsRegex("iprc-10-96-44-9 +10.96.44.9 +120 +1500 +present +shop/frontend +[0-9]+s"));
+  const std::string wide = must(cluster_.kubectl({"get", "iprc", "-o", "wide"}));
+  EXPECT_THAT(wide, ContainsRegex("AGE +APPLIED +FAILING\n"));
+  EXPECT_THAT(wide, ContainsRegex("[0-9]+s +False +worker-1\n"));
+  must(cluster_.kubectl({"delete", "ipruleconfig", "iprc-10-96-44-9"}));
+}
+
+TEST_F(Crd, kubectl_get_shows_how_the_agents_are) {
+  store("agent/agent", "kind: Agent\nmetadata: {name: agent}\nspec: {}\n",
+        fmt::format(R"({{"desiredNumberScheduled":3,"currentNumberScheduled":2,"numberReady":1,"conditions":[{}]}})",
+                    condition("Ready", "False")));
+  for (const char* name : {"agents", "ipra"}) {
+    const std::string table = must(cluster_.kubectl({"get", name}));
+    EXPECT_THAT(table, ContainsRegex("NAME +DESIRED +CURRENT +READY +STATUS +AGE\n"));
+    EXPECT_THAT(table, ContainsRegex("agent +3 +2 +1 +False +[0-9]+s"));
+  }
+  must(cluster_.kubectl({"delete", "agent", "agent"}));
+}
+
 TEST_F(Crd, kubectl_get_shows_what_a_node_reported) {
-  must(cluster_.kubectl({"create", "-f", "-"},
-                        "apiVersion: api.operator.brtrm.dev/v1alpha1\nkind: NodeState\nmetadata: {name: worker-1}\n"));
-  must(cluster_.kubectl(
-      {"patch", "nodestate", "worker-1", "--subresource=status", "--type=merge", "-p",
-       R"({"status":{"sync":"InSync","settled":[{"kind":"IPRuleConfig","epoch":412}],"dataplane":"rules","version":"0.1",)"
-       R"("counts":{"rules":1,"routes":2,"sources":3,"failures":4,"clashes":5}}})"}));
+  store("nodestate/worker-1", "kind: NodeState\nmetadata: {name: worker-1}\n",
+        R"({"sync":"InSync","settled":[{"kind":"IPRuleConfig","epoch":412}],"dataplane":"rules","version":"0.1",)"
+        R"("counts":{"rules":1,"routes":2,"sources":3,"failures":4,"clashes":5}})");
   const std::string table = must(cluster_.kubectl({"get", "iprns"}));
-  EXPECT_THAT(table, testing::ContainsRegex("NAME +SYNC +EPOCH +RULES +ROUTES +SOURCES +DATAPLANE +FAILURES +CLASHES"));
-  EXPECT_THAT(table, testing::ContainsRegex("worker-1 +InSync +412 +1 +2 +3 +rules +4 +5 +0.1"));
+  EXPECT_THAT(table, ContainsRegex("NAME +SYNC +EPOCH +RULES +ROUTES +SOURCES +DATAPLANE +FAILURES +CLASHES +VERSION "
+                                   "+AGE\n"));
+  EXPECT_THAT(table, ContainsRegex("worker-1 +InSync +412 +1 +2 +3 +rules +4 +5 +0.1 +[0-9]+s"));
   EXPECT_THAT(must(cluster_.kubectl({"get", "ip-rule-operator"})),
               HasSubstr("nodestate.api.operator.brtrm.dev/worker-1"));
 }

@@ -71,6 +71,41 @@ TEST_F(Deploy, what_is_deployed_is_gone_after_undeploy_and_what_people_wrote_aft
   expect_made({"uninstall", "ignore-not-found=true"});
 }
 
+// No kubelet ends the pod, as on a machine that is switched off.
+TEST_F(Deploy, an_agent_whose_node_is_off_is_named_and_the_rest_goes_without_it) {
+  const std::string before = everything();
+  expect_made({"deploy"});
+  must(cluster_->kubectl({"wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"}));
+  must(cluster_->kubectl({"apply", "-f", "-"}, fmt::format(R"(
+apiVersion: v1
+kind: Node
+metadata: {{name: "off"}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: stays, namespace: {}, labels: {{app: iprule-agent}}}}
+spec: {{nodeName: "off", serviceAccountName: iprule-agent, containers: [{{name: agent, image: x}}]}}
+)",
+                                                           kNamespace)));
+  must(cluster_->kubectl({"delete", "pod", "stays", "--namespace=" + kNamespace, "--wait=false"}));
+
+  const testbed::Finished done = make({"undeploy", "AGENT_TIMEOUT=2s"});
+  EXPECT_TRUE(done.exit.ok()) << done.errors;
+  EXPECT_THAT(done.errors, HasSubstr("  " + kNamespace + "/stays on node off\n"));
+  EXPECT_THAT(done.errors, HasSubstr("run \"iprule-agent cleanup\" there"));
+  EXPECT_EQ(must(cluster_->kubectl({"get", "deployments,daemonsets", "--namespace=" + kNamespace, "-o", "name"})), "");
+  EXPECT_THAT(everything(), Not(HasSubstr("clusterrole.rbac.authorization.k8s.io/ip-rule-operator")));
+  EXPECT_THAT(everything(), Not(HasSubstr("validatingadmissionpolicy.admissionregistration.k8s.io/iprule")));
+
+  must(cluster_->kubectl({"delete", "pod", "stays", "--force", "--namespace=" + kNamespace}));
+  expect_made({"uninstall"});
+  must(cluster_->kubectl({"delete", "node", "off"}));
+  std::string left;
+  EXPECT_TRUE(testbed::eventually("the namespace ends with its last pod", kBound, [&] {
+    return (left = everything()) == before;
+  })) << left;
+}
+
 // The first README of the old project, steps 2 to 6, as they stand. It installs into the namespace `system`, with a
 // Deployment `ip-rule-operator-manager`: that is our overlay of that name, and the one line that is added. No
 // controller runs here, so what it would make is not looked for.

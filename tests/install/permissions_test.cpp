@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -60,6 +61,16 @@ const std::vector<Grant> kViewerMay{
     {kRead, "coordination.k8s.io", {"leases"}},
 };
 
+const std::vector<std::string> kEdit{"get", "list", "watch", "create", "update", "patch", "delete"};
+const std::vector<std::string> kAdminister{"get",    "list",  "watch",  "create",
+                                           "update", "patch", "delete", "deletecollection"};
+
+// Of one of the kinds that people write, and what they see of what is made of it.
+std::vector<Grant> people_may(const std::vector<std::string>& verbs, const std::string& kind,
+                              const std::vector<std::string>& generated) {
+  return {{verbs, kOurs, {kind}}, {{"get"}, kOurs, {kind + "/status"}}, {kRead, kOurs, generated}};
+}
+
 struct Question {
   std::string verb;
   std::string group;
@@ -106,6 +117,17 @@ class Permissions : public testing::Test {
     return all;
   }
 
+  // What a role of ours for people could be about, and some that none must be about.
+  static std::vector<Question> questions_about_us() {
+    std::vector<Question> all;
+    for (const char* kind : {"iprules", "agents", "ipruleconfigs", "nodestates"}) {
+      for (const char* part : {"", "/status", "/finalizers"}) add(all, kOurs, std::string(kind) + part, true);
+    }
+    for (const char* resource : {"secrets", "services", "nodes", "pods", "pods/exec"}) add(all, "", resource, true);
+    add(all, "apps", "daemonsets", true);
+    return all;
+  }
+
   void add_resources(std::vector<Question>& all, const std::string& group, const std::string& path) {
     json::Reader reader;
     const std::string body = get(path);
@@ -143,8 +165,7 @@ class Permissions : public testing::Test {
     return must(must(reader.parse(answer))["status"]["allowed"].boolean());
   }
 
-  void expect_exactly(const std::string& user, const std::vector<Grant>& grants) {
-    const std::vector<Question> all = questions();
+  void expect_exactly(const std::string& user, const std::vector<Grant>& grants, const std::vector<Question>& all) {
     int yes = 0;
     for (const Question& question : all) {
       const bool answer = allowed(user, question);
@@ -162,11 +183,11 @@ class Permissions : public testing::Test {
 };
 
 TEST_F(Permissions, D45_the_controller_may_do_this_and_nothing_else) {
-  expect_exactly(kControllerUser, kControllerMay);
+  expect_exactly(kControllerUser, kControllerMay, questions());
 }
 
 TEST_F(Permissions, D45_an_agent_may_do_this_and_nothing_else) {
-  expect_exactly(kAgentUser, kAgentMay);
+  expect_exactly(kAgentUser, kAgentMay, questions());
 }
 
 TEST_F(Permissions, who_may_ask_with_iprulectl_may_read_this_and_nothing_else) {
@@ -175,7 +196,23 @@ TEST_F(Permissions, who_may_ask_with_iprulectl_may_read_this_and_nothing_else) {
                             "ip-rule-operator-iprulectl-viewer-role", "--serviceaccount", kNamespace + ":viewer"}));
   EXPECT_TRUE(
       testbed::eventually("the binding counts", kBound, [&] { return allowed(viewer, {"list", kOurs, "iprules"}); }));
-  expect_exactly(viewer, kViewerMay);
+  expect_exactly(viewer, kViewerMay, questions());
+}
+
+TEST_F(Permissions, R16_people_have_three_roles_for_each_of_the_two_kinds_they_write) {
+  const std::vector<Question> all = questions_about_us();
+  for (const auto& [suffix, verbs] :
+       {std::pair("admin", kAdminister), std::pair("editor", kEdit), std::pair("viewer", kRead)}) {
+    for (const auto& [kind, generated] : {std::pair<std::string, std::vector<std::string>>("agent", {"nodestates"}),
+                                          {"iprule", {"ipruleconfigs", "nodestates"}}}) {
+      const std::string role = fmt::format("ip-rule-operator-{}-{}-role", kind, suffix);
+      must(installed().kubectl({"create", "clusterrolebinding", role, "--clusterrole", role, "--user", role}));
+      const std::string written = kind + "s";
+      EXPECT_TRUE(
+          testbed::eventually("the binding counts", kBound, [&] { return allowed(role, {"list", kOurs, written}); }));
+      expect_exactly(role, people_may(verbs, written, generated), all);
+    }
+  }
 }
 
 TEST_F(Permissions, a_prepared_namespace_lets_the_controller_deploy_there_and_no_further) {

@@ -1,20 +1,26 @@
 // The manifests before any server sees them: complete in themselves, no more rights than needed, fresh in dist/.
 #include <algorithm>
 #include <set>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/file.h"
 #include "install.h"
+#include "intent/cluster/agent_template.h"
 
 namespace install_test {
 namespace {
 
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsSupersetOf;
 using testing::Not;
 
 std::string version() {
@@ -138,6 +144,101 @@ TEST_P(Rendered, D41_images_are_pinned_to_this_version) {
   const auto environment = must(containers[0]["env"].items());
   EXPECT_EQ(text_at(environment[0]["name"]), "RELATED_IMAGE_AGENT_IMAGE");
   EXPECT_EQ(text_at(environment[0]["value"]), "iprule-agent:v" + version());
+}
+
+constexpr const char* kControllerLabels =
+    R"({"app.kubernetes.io/name":"ip-rule-operator","control-plane":"controller-manager"})";
+
+// As the old project's, but for what keeps a token short and the root read-only.
+TEST_P(Rendered, the_controllers_pod_is_asked_watched_and_bounded_as_the_old_projects) {
+  const json::Value spec = deployment_of(objects_).root["spec"];
+  const json::Value pod = spec["template"];
+  EXPECT_EQ(spec["selector"]["matchLabels"].text(), kControllerLabels);
+  EXPECT_EQ(pod["metadata"]["labels"].text(), kControllerLabels);
+  EXPECT_EQ(text_at(pod["metadata"]["annotations"]["kubectl.kubernetes.io/default-container"]), "manager");
+  EXPECT_EQ(pod["spec"]["terminationGracePeriodSeconds"].text(), "10");
+  EXPECT_EQ(pod["spec"]["securityContext"].text(),
+            R"({"runAsNonRoot":true,"seccompProfile":{"type":"RuntimeDefault"}})");
+
+  const auto containers = must(pod["spec"]["containers"].items());
+  ASSERT_EQ(containers.size(), 1U);
+  const json::Value manager = containers[0];
+  EXPECT_EQ(text_at(manager["name"]), "manager");
+  EXPECT_THAT(texts_at(manager["command"]), ElementsAre("/manager"));
+  EXPECT_THAT(texts_at(manager["args"]),
+              IsSupersetOf({"--metrics-bind-address=:8443", "--leader-elect", "--health-probe-bind-address=:8081"}));
+  EXPECT_EQ(manager["ports"].text(),
+            R"([{"containerPort":8443,"name":"https"},{"containerPort":8081,"name":"probes"}])");
+  EXPECT_EQ(manager["livenessProbe"].text(),
+            R"({"httpGet":{"path":"/healthz","port":"probes"},"initialDelaySeconds":15,"periodSeconds":20})");
+  EXPECT_EQ(manager["readinessProbe"].text(),
+            R"({"httpGet":{"path":"/readyz","port":"probes"},"initialDelaySeconds":5,"periodSeconds":10})");
+  EXPECT_EQ(manager["resources"].text(),
+            R"({"limits":{"cpu":"500m","memory":"128Mi"},"requests":{"cpu":"10m","memory":"64Mi"}})");
+  EXPECT_EQ(manager["securityContext"].text(), R"({"allowPrivilegeEscalation":false,)"
+                                               R"("capabilities":{"drop":["ALL"]},"readOnlyRootFilesystem":true})");
+}
+
+// Scripts that read the old project's log look for lines with tabs; for everybody else lines are JSON.
+TEST_P(Rendered, lines_for_people_are_logged_where_the_old_projects_names_are_and_nowhere_else) {
+  const auto containers = must(deployment_of(objects_).root["spec"]["template"]["spec"]["containers"].items());
+  const bool is_console = std::ranges::count(texts_at(containers[0]["args"]), "--zap-encoder=console") == 1;
+  EXPECT_EQ(is_console, GetParam() == "overlays/iprule-system");
+}
+
+// Nothing complains of a selector that selects nothing.
+TEST_P(Rendered, what_selects_the_controller_and_the_agents_selects_them) {
+  const auto objects = objects_of(render({GetParam(), "network-policy", "prometheus"}));
+  const auto of_kind = [&](std::string_view kind, std::string_view name = "") {
+    const auto found = std::ranges::find_if(
+        objects, [&](const Object& object) { return object.kind == kind && object.name.ends_with(name); });
+    if (found == objects.end()) throw std::runtime_error(fmt::format("no {} {}", kind, name));
+    EXPECT_EQ(found->name_space, deployment_of(objects).name_space) << kind << " " << name;
+    return found->root;
+  };
+  const json::Value service = of_kind("Service");
+  EXPECT_EQ(service["spec"]["selector"].text(), kControllerLabels);
+  EXPECT_EQ(service["spec"]["ports"].text(), R"([{"name":"https","port":8443,"protocol":"TCP","targetPort":8443}])");
+
+  const json::Value of_controller = of_kind("ServiceMonitor")["spec"];
+  EXPECT_EQ(of_controller["selector"]["matchLabels"].text(), service["metadata"]["labels"].text());
+  const auto endpoints = must(of_controller["endpoints"].items());
+  EXPECT_EQ(text_at(endpoints[0]["port"]), "https");
+  EXPECT_EQ(text_at(endpoints[0]["scheme"]), "https");
+
+  const json::Value of_agents = of_kind("PodMonitor")["spec"];
+  const auto agents = intent::agent_daemon_set({}, "image").spec.pod;
+  EXPECT_EQ(of_agents["selector"]["matchLabels"].text(), R"({"app":"iprule-agent"})");
+  EXPECT_EQ(agents.meta.labels.get("app"), "iprule-agent");
+  const auto scraped = must(of_agents["podMetricsEndpoints"].items());
+  EXPECT_EQ(text_at(scraped[0]["port"]), agents.spec.containers.at(0).ports.at(0).name);
+
+  const json::Value metrics = of_kind("NetworkPolicy", "allow-metrics-traffic")["spec"];
+  EXPECT_EQ(metrics["podSelector"]["matchLabels"].text(), kControllerLabels);
+  EXPECT_EQ(metrics["ingress"].text(), R"([{"from":[{"namespaceSelector":{"matchLabels":{"metrics":"enabled"}}}],)"
+                                       R"("ports":[{"port":8443,"protocol":"TCP"}]}])");
+  EXPECT_EQ(of_kind("NetworkPolicy", "allow-api-traffic")["spec"]["podSelector"]["matchLabels"].text(),
+            kControllerLabels);
+}
+
+TEST_P(Rendered, a_metrics_certificate_of_the_administrators_is_served_and_checked_by_the_services_name) {
+  const auto objects = objects_of(render({GetParam(), "prometheus", "components/metrics-cert"}));
+  const json::Value pod = deployment_of(objects).root["spec"]["template"]["spec"];
+  const auto containers = must(pod["containers"].items());
+  EXPECT_THAT(texts_at(containers[0]["args"]), Contains("--metrics-cert-path=/etc/metrics-cert"));
+  EXPECT_THAT(containers[0]["volumeMounts"].text(),
+              HasSubstr(R"({"mountPath":"/etc/metrics-cert","name":"metrics-cert","readOnly":true})"));
+  EXPECT_THAT(pod["volumes"].text(),
+              HasSubstr(R"({"name":"metrics-cert","secret":{"items":[{"key":"tls.crt","path":"tls.crt"},)"
+                        R"({"key":"tls.key","path":"tls.key"}],"secretName":"metrics-server-cert"}})"));
+
+  const Object& service = *std::ranges::find(objects, "Service", &Object::kind);
+  const Object& monitor = *std::ranges::find(objects, "ServiceMonitor", &Object::kind);
+  const auto endpoints = must(monitor.root["spec"]["endpoints"].items());
+  const json::Value tls = endpoints[0]["tlsConfig"];
+  EXPECT_EQ(text_at(tls["serverName"]), service.name + "." + service.name_space + ".svc");
+  EXPECT_EQ(tls["ca"]["secret"].text(), R"({"key":"ca.crt","name":"metrics-server-cert"})");
+  EXPECT_FALSE(tls["insecureSkipVerify"].exists());
 }
 
 TEST_P(Rendered, nothing_cluster_wide_claims_a_namespace) {

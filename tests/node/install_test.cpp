@@ -99,6 +99,12 @@ TEST_F(RealNodeInstall, what_the_old_projects_end_to_end_test_looks_at_is_there)
                     "jsonpath={.items[*].status.phase}"}) == "Running";
   }));
   EXPECT_THAT(kubectl({"get", "pods", name_space, "-o", "name"}), HasSubstr("controller-manager"));
+  std::string log;
+  EXPECT_TRUE(eventually("the log has the line that is looked for, with its tab", kBound, [&] {
+    log = cluster_->kubectl({"logs", "--selector=control-plane=controller-manager", "--tail=-1", name_space})
+              .value_or("");
+    return log.contains("controller-runtime.metrics\tServing metrics server");
+  })) << log;
 
   kubectl({"create", "clusterrolebinding", "iprule-metrics-binding", "--clusterrole=iprule-metrics-reader",
            "--serviceaccount=iprule-system:iprule-controller-manager"});

@@ -12,6 +12,7 @@
 #include "api/duration.h"
 #include "api/kinds.h"
 #include "base/sha256.h"
+#include "net/address.h"
 
 namespace intent {
 namespace {
@@ -23,6 +24,7 @@ constexpr std::string_view kHashAnnotation = "iprule.operator.brtrm.dev/template
 constexpr std::string_view kNameLabel = "app.kubernetes.io/name";
 constexpr std::string_view kDefaultPeriod = "10s";
 constexpr std::string_view kDefaultMetrics = ":9090";
+constexpr std::string_view kLoopbackMetrics = "127.0.0.1:9090";
 constexpr std::string_view kPriorityClass = "system-node-critical";
 
 std::vector<api::Toleration> sorted(std::vector<api::Toleration> tolerations) {
@@ -46,22 +48,36 @@ struct MetricsAddress {
   std::int32_t port = 0;
 };
 
-// ":9090", "127.0.0.1:9090", "[::1]:9090"; "0" is off. Text that cannot be read counts as not given.
+// Where probes go, for what the agent reads (http::ListenAddress): "", "127.0.0.1", "localhost", "[::1]".
+std::optional<std::string> probed_host(std::string_view host) {
+  if (host.empty()) return "";
+  if (host == "localhost") host = "127.0.0.1";
+  const bool bracketed = host.starts_with('[') && host.ends_with(']');
+  if (bracketed) host = host.substr(1, host.size() - 2);
+  const auto address = net::Address::parse(host);
+  if (!address || bracketed != host.contains(':')) return std::nullopt;
+  return address->is_unspecified() ? "" : address->text();
+}
+
+std::optional<MetricsAddress> read_metrics_address(std::string_view text) {
+  const auto colon = text.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const auto host = probed_host(text.substr(0, colon));
+  if (!host) return std::nullopt;
+  MetricsAddress out{.text = std::string(text), .host = *host};
+  const std::string_view port = text.substr(colon + 1);
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), out.port);
+  const bool is_port = error == std::errc() && end == port.data() + port.size() && out.port > 0 && out.port < 65536;
+  return is_port ? std::optional(out) : std::nullopt;
+}
+
+// ":9090", "127.0.0.1:9090", "[::1]:9090"; "0" is off. Text that cannot be read (from a time before the schema refused
+// it) asked for one address: the node's own is as much as that, every address would be more. The agent must not see the
+// text: it would listen everywhere, and the probes ask where nobody is.
 MetricsAddress metrics_address(const Agent::Spec& spec) {
-  const auto read = [](std::string_view text) -> std::optional<MetricsAddress> {
-    const auto colon = text.rfind(':');
-    if (colon == std::string_view::npos) return std::nullopt;
-    MetricsAddress out{.text = std::string(text)};
-    std::string_view host = text.substr(0, colon);
-    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-    out.host = host == "0.0.0.0" || host == "::" ? "" : host;
-    const std::string_view port = text.substr(colon + 1);
-    const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), out.port);
-    const bool is_port = error == std::errc() && end == port.data() + port.size() && out.port > 0 && out.port < 65536;
-    return is_port ? std::optional(out) : std::nullopt;
-  };
   if (spec.metrics_bind_address == "0") return {};
-  return read(spec.metrics_bind_address).value_or(*read(kDefaultMetrics));
+  if (spec.metrics_bind_address.empty()) return *read_metrics_address(kDefaultMetrics);
+  return read_metrics_address(spec.metrics_bind_address).value_or(*read_metrics_address(kLoopbackMetrics));
 }
 
 DaemonSet::Variable variable(std::string name, std::string value) {

@@ -1,9 +1,14 @@
 #include "intent/cluster/agent_template.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "json/reader.h"
+#include "json/yaml_writer.h"
 
 namespace intent {
 namespace {
@@ -78,6 +83,41 @@ TEST(TemplateHash, D52_every_part_counts_and_the_order_of_tolerations_does_not) 
   EXPECT_NE(template_hash(base, "other"), hash);
 }
 
+// As it is sent, in the words of kubectl.
+std::string yaml(const DaemonSet& set) {
+  json::Reader reader;
+  return json::to_yaml(reader.parse(api::encode(set)).value());
+}
+
+std::string golden(const std::string& name) {
+  const auto folder = std::filesystem::path(IPRULE_SOURCE_DIR) / "tests/golden/agent_daemon_set";
+  return base::read_file(folder / name).value_or(name + " cannot be read");
+}
+
+TEST(AgentDaemonSet, is_sent_as_written_down_for_an_agent_that_says_nothing) {
+  EXPECT_EQ(yaml(agent_daemon_set(agent(), kImage)), golden("default.yaml"));
+}
+
+// What is of no concern to the pods (absentTimeout, dataplane, clusterCIDRs, foreignRules) leaves no trace in it.
+TEST(AgentDaemonSet, is_sent_as_written_down_for_an_agent_that_says_everything) {
+  const Agent everything = agent(
+      {.image = "registry.example/agent:7",
+       .node_selector = {{"kubernetes.io/os", "linux"}},
+       .tolerations = {{.key = "dedicated", .op = "Equal", .value = "edge", .effect = "NoExecute", .seconds = 300}},
+       .reconcile_period = "1m30s",
+       .absent_timeout = "5m",
+       .default_priority = 31000,
+       .dataplane = api::Dataplane::marks,
+       .cluster_cidrs = {"10.0.0.0/8"},
+       .metrics_bind_address = "[fd00::1]:9100",
+       .foreign_rules = {.policy = api::ForeignPolicy::report, .tables = {100}, .sources = {"10.0.0.0/8"}},
+       .resources = {.requests = {{{"cpu", "20m"}, {"memory", "32Mi"}}},
+                     .limits = {{{"cpu", "1"}, {"memory", "128Mi"}}}},
+       .priority_class_name = "low",
+       .log_level = api::LogLevel::debug});
+  EXPECT_EQ(yaml(agent_daemon_set(everything, kImage)), golden("every_field.yaml"));
+}
+
 TEST(AgentDaemonSet, runs_pods_with_one_capability_on_the_hosts_network) {
   const DaemonSet set =
       agent_daemon_set(agent({.node_selector = {{"os", "linux"}}, .tolerations = {kControlPlane}}), kImage);
@@ -134,6 +174,27 @@ TEST(AgentDaemonSet, D35_probes_follow_the_metrics_address) {
   EXPECT_FALSE(container(off).liveness);
   EXPECT_FALSE(container(off).readiness);
   EXPECT_THAT(variables(off), testing::Contains("METRICS_ADDR="));
+}
+
+// The agent would listen on every address instead, and the probes would end it again and again.
+TEST(AgentDaemonSet, an_address_that_the_agent_cannot_read_is_the_nodes_own_for_agent_and_probes) {
+  for (const char* text : {"node.lan:9100", "::1:9100", "[10.0.0.1]:9100", "[]:9100", "10.0.0.256:9100", "9100",
+                           "127.0.0.1:0", ":http", ":65536"}) {
+    const auto set = agent_daemon_set(agent({.metrics_bind_address = text}), kImage);
+    EXPECT_THAT(variables(set), testing::Contains("METRICS_ADDR=127.0.0.1:9090")) << text;
+    EXPECT_EQ(container(set).ports.at(0).container_port, 9090) << text;
+    EXPECT_EQ(container(set).liveness->http_get.host, "127.0.0.1") << text;
+    EXPECT_EQ(container(set).readiness->http_get.host, "127.0.0.1") << text;
+  }
+}
+
+TEST(AgentDaemonSet, probes_go_where_the_agent_listens_whatever_a_name_means_to_the_node) {
+  const auto probed = [](const char* text) {
+    return container(agent_daemon_set(agent({.metrics_bind_address = text}), kImage)).liveness->http_get.host;
+  };
+  EXPECT_EQ(probed("localhost:9100"), "127.0.0.1");
+  EXPECT_EQ(probed("[::ffff:10.0.0.1]:9100"), "10.0.0.1");
+  for (const char* everywhere : {"", ":9100", "0.0.0.0:9100", "[::]:9100"}) EXPECT_EQ(probed(everywhere), "");
 }
 
 TEST(AgentDaemonSet, settings_reach_the_agent_only_where_they_are_not_the_default) {
