@@ -181,29 +181,21 @@ std::vector<std::string> kubectl_flags(const ClusterOptions& options) {
   return out;
 }
 
-// A named user is another one altogether; groups alone are for the kubeconfig's `as`, as kubectl takes them.
-base::Status impersonate(kube::Impersonation& who, const ClusterOptions& options) {
-  if (!options.as.empty()) who = {.user = options.as, .uid = {}, .groups = {}, .extra = {}};
-  if (options.as_groups.empty()) return {};
-  if (who.user.empty()) return base::fail(base::Fault::invalid, "--as-group: no user to be; --as names one");
-  who.groups = options.as_groups;
-  return {};
-}
-
 }  // namespace
 
 base::Result<Cluster> Cluster::connect(const ClusterOptions& options) {
   kube::Config config;
   std::unique_ptr<KubectlProxy> proxy;
   auto loaded = kube::load_config(options.kubeconfig, options.context, kube::Environment::of_process(),
-                                  {.cluster = options.cluster, .user = options.user});
+                                  {.cluster = options.cluster,
+                                   .user = options.user,
+                                   .impersonate = {.user = options.as, .groups = options.as_groups}});
   if (options.via == Via::kubectl) {
     proxy = TRY(KubectlProxy::start(kubectl_flags(options), options.timeout));
     config.server = proxy->server();
     if (loaded) config.ns = loaded->ns;  // All that it says to us; kubectl may read more than we can.
   } else {
     config = TRY(std::move(loaded));
-    TRY(impersonate(config.impersonate, options));
   }
   auto client = TRY(kube::Client::connect(config, {.user_agent = "iprulectl/" + std::string(base::version())}));
   return Cluster(std::move(proxy), std::move(client), config.ns, options.timeout);

@@ -114,9 +114,14 @@ base::Status run(const Options& options, const kube::Config& config, std::stop_t
   const auto listeners =
       TRY(Listeners::open(options, {.live = live, .ready = ready, .metrics = registry, .authorizer = authorizer}));
 
-  if (options.leader_elect) return lead(leader, work, std::move(stop));
-  work(std::move(stop));
-  return {};
+  base::Status done;
+  if (options.leader_elect) {
+    done = lead(leader, work, std::move(stop));
+  } else {
+    work(std::move(stop));
+  }
+  authorizer.end();  // The listeners end next: they are not to wait for an API server that does not answer.
+  return done;
 }
 
 }  // namespace controller

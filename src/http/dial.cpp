@@ -1,5 +1,6 @@
 #include "http/dial.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -9,6 +10,12 @@
 namespace http {
 
 using base::Fault;
+
+std::chrono::milliseconds share_of(std::chrono::milliseconds patience, std::size_t left) {
+  constexpr std::chrono::milliseconds kLeast{2'000};  // TCP says its first word again after one second.
+  const auto share = patience / static_cast<std::chrono::milliseconds::rep>(left);
+  return std::min(patience, std::max(share, kLeast));
+}
 
 Dial::Dial(const Url& server, const std::optional<Url>& proxy, TlsContext tls, std::chrono::milliseconds patience,
            base::TimePoint now)
@@ -57,7 +64,7 @@ base::Result<bool> Dial::step() {
 
 base::Status Dial::dial_next(base::TimePoint now) {
   while (next_address_ < addresses_.size()) {
-    until_ = now + patience_;
+    until_ = now + share_of(patience_, addresses_.size() - next_address_);
     const auto dialled = dial(addresses_[next_address_++]);
     if (dialled) return {};
     failures_ += fmt::format("{}{}", failures_.empty() ? "" : "; ", dialled.error().message());

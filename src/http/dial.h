@@ -16,11 +16,15 @@
 
 namespace http {
 
+// How long the first of `left` addresses is tried, of which the last may take all the patience. One that swallows every
+// packet is often the first again with the next connection: the others are to be reached before whoever waits gives up.
+std::chrono::milliseconds share_of(std::chrono::milliseconds patience, std::size_t left);
+
 // The way to a server: its name is looked up, its addresses are tried one after the other, through the proxy where
 // there is one, and TLS is agreed on. Driven by advance(); it never blocks.
 class Dial {
  public:
-  // `patience`: for each address.
+  // `patience`: for the look-up and for the last address; those before it have shares, see share_of().
   Dial(const Url& server, const std::optional<Url>& proxy, TlsContext tls, std::chrono::milliseconds patience,
        base::TimePoint now);
 

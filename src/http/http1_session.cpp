@@ -17,6 +17,7 @@ using boost::beast::http::error;
 using ErrorCode = boost::beast::error_code;
 
 constexpr int kFirstFinal = 200;  // Below are interim answers.
+constexpr std::string_view kContentLength = "content-length";
 
 std::string_view view(boost::beast::string_view text) {
   return {text.data(), text.size()};
@@ -43,10 +44,13 @@ bool can_be_said(const Request& request) {
 
 std::string encode(const Request& request, std::string_view authority) {
   std::string out = fmt::format("{} {} HTTP/1.1\r\nhost: {}\r\n", request.method, request.target, authority);
-  for (const Header& header : request.headers) out += fmt::format("{}: {}\r\n", header.name, header.value);
+  for (const Header& header : request.headers) {
+    if (header.name == kContentLength) continue;  // Strict proxies refuse a request that says it twice.
+    out += fmt::format("{}: {}\r\n", header.name, header.value);
+  }
   // Without a length some proxies wait for a body that a POST may have.
   if (request.method != "GET" || !request.body.empty())
-    out += fmt::format("content-length: {}\r\n", request.body.size());
+    out += fmt::format("{}: {}\r\n", kContentLength, request.body.size());
   return out + "\r\n" + request.body;
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <future>
 #include <memory>
@@ -35,6 +36,20 @@ TEST_F(OldServer, one_connection_serves_requests_one_after_the_other) {
     EXPECT_EQ(response->body, "PUT /a?b=c " + body);
   }
   EXPECT_EQ(server->accepted(), 1);
+}
+
+// As nginx does: it refuses a request with two of them, even of the same value.
+TEST_F(OldServer, a_request_says_its_length_once_also_where_its_caller_does) {
+  const auto server = serve([](ScriptedServer& self, const ScriptedServer::Call& call) {
+    const auto said = std::ranges::count(call.request.headers, "content-length", &Header::name);
+    self.answer(call, said == 1 ? 200 : 400, call.request.body);
+  });
+  Client client = connect_to(*server);
+  const auto response =
+      client.send({.method = "POST", .target = "/", .headers = {{"content-length", "4"}}, .body = "body"}, soon());
+  ASSERT_TRUE(response) << response.error().message();
+  EXPECT_EQ(response->status, 200);
+  EXPECT_EQ(response->body, "body");
 }
 
 TEST_F(OldServer, many_threads_and_a_stream_have_connections_of_their_own) {

@@ -21,6 +21,16 @@ int no_password(char*, int, int, void*) {
   return -1;
 }
 
+}  // namespace
+
+Bio reader(const std::string& text) {
+  return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(std::min<std::size_t>(text.size(), INT_MAX))));
+}
+
+Certificate next_certificate(const Bio& bio) {
+  return Certificate(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
+}
+
 base::Status use_chain(SSL_CTX* context, const std::string& pem, std::string_view whose) {
   const Bio bio = reader(pem);
   const Certificate leaf = next_certificate(bio);
@@ -45,16 +55,6 @@ base::Status use_key(SSL_CTX* context, const std::string& pem, std::string_view 
     return fail(Fault::invalid, tls_error(fmt::format("the {}key does not belong to the certificate", whose)));
   }
   return {};
-}
-
-}  // namespace
-
-Bio reader(const std::string& text) {
-  return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(std::min<std::size_t>(text.size(), INT_MAX))));
-}
-
-Certificate next_certificate(const Bio& bio) {
-  return Certificate(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
 }
 
 base::Status identify(SSL_CTX* context, const std::string& chain, const std::string& key, std::string_view whose) {

@@ -28,7 +28,10 @@ Bio reader(const std::string& text);
 // Null at the end, which also is an entry of OpenSSL's error queue.
 Certificate next_certificate(const Bio& bio);
 
-// Who we are from now on: a certificate with its chain, and its key. `whose` stands before both in errors: "client ".
+// Who we are from now on: a certificate with its chain, and then its key. `whose` stands before both in errors:
+// "client ".
+base::Status use_chain(ssl_ctx_st* context, const std::string& pem, std::string_view whose);
+base::Status use_key(ssl_ctx_st* context, const std::string& pem, std::string_view whose);
 base::Status identify(ssl_ctx_st* context, const std::string& chain, const std::string& key, std::string_view whose);
 
 }  // namespace http

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <list>
 #include <optional>
 #include <string>
@@ -38,7 +39,8 @@ const asio::socket_base::linger kGentleClose(false, 0);
 
 }  // namespace
 
-// Everything but the workers' calls of handlers happens on the thread in serve(), so nothing here is locked.
+// Everything but the workers' calls of handlers happens on the thread in serve(), so nothing here is locked; all that
+// they look at is whether to call.
 struct Server::Core {
   class Connection;
   template <typename Stream>
@@ -59,6 +61,7 @@ struct Server::Core {
   const ServerLimits limits;
   std::list<Connection*> connections;  // Who has kept us waiting longest comes first.
   bool stopping = false;
+  std::atomic<bool> past_last_call = false;
   asio::io_context io{1};
   Tcp::acceptor acceptor{io};
   asio::steady_timer pause{io};
@@ -166,6 +169,8 @@ class Server::Core::Session final : public Connection, public std::enable_shared
     asio::post(core_.workers, [self = self(), guard = asio::make_work_guard(core_.io), reply,
                                request = to_request(std::move(request))]() mutable {
       Core& core = self->core_;
+      // It waited for a worker until nobody waits for the answer any more.
+      if (core.past_last_call) return asio::post(core.io, [self = std::move(self)] {});
       Response response = core.routes.answer(request);
       asio::post(core.io, [self = std::move(self), reply, response = std::move(response)]() mutable {
         self->send(std::move(response), reply);
@@ -293,8 +298,10 @@ void Server::Core::stop() {
   if (connections.empty()) return;
   last_call.expires_after(limits.stop_time);
   last_call.async_wait([this](error_code error) {
+    if (error) return;
+    past_last_call = true;
     const std::list<Connection*> late = connections;
-    if (!error) std::ranges::for_each(late, &Connection::cut);
+    std::ranges::for_each(late, &Connection::cut);
   });
 }
 

@@ -21,7 +21,7 @@ struct ServerLimits {
   std::chrono::milliseconds idle_time{90'000};      // Between two requests of a connection.
   std::chrono::milliseconds request_time{10'000};   // For the TLS handshake; for a request to arrive whole.
   std::chrono::milliseconds response_time{30'000};  // For the client to take the answer.
-  std::chrono::milliseconds stop_time{2'000};       // What is under way when the server stops.
+  std::chrono::milliseconds stop_time{2'000};       // What is under way when the server stops; then no handler begins.
   unsigned workers = 2;
 };
 
@@ -40,7 +40,7 @@ class Server {
 
   std::uint16_t port() const;
 
-  // Answers until stopped; what is being answered then is finished. Once.
+  // Answers until stopped; what is being answered then is finished. Returns after the last handler. Once.
   void serve(std::stop_token stop);
 
  private:

@@ -300,6 +300,33 @@ TEST(Server, a_stop_does_not_wait_for_a_client_that_takes_nothing) {
   server.join();
 }
 
+TEST(Server, a_stop_does_not_wait_for_requests_that_no_worker_has_begun) {
+  std::atomic<int> calls = 0;
+  std::latch started(1);
+  std::latch release(1);
+  Routes routes;
+  routes.add("/block", [&](const Request&) {
+    if (++calls == 1) started.count_down();
+    release.wait();
+    return plain_text(200, "late");
+  });
+  Running server(std::move(routes), {.stop_time = 50ms, .workers = 1});
+  std::vector<Peer> peers;
+  for (int i = 0; i < 5; ++i) {
+    peers.emplace_back(server.port());
+    peers.back().say("GET /block HTTP/1.1\r\nHost: x\r\n\r\n");
+  }
+  Peer last(server.port());
+  last.say("nonsense\r\n\r\n");  // Refused without a worker, and after the requests before it have been read.
+  EXPECT_TRUE(starts_with(last.answer(), "HTTP/1.1 400 "));
+  started.wait();
+  server.stop();
+  for (Peer& peer : peers) EXPECT_TRUE(peer.closed());
+  release.count_down();
+  server.join();
+  EXPECT_EQ(calls, 1);
+}
+
 TEST(Server, a_port_in_use_is_an_error_that_names_it) {
   Running server(hello());
   const auto second = Server::listen({net::Address::parse("127.0.0.1").value(), server.port()}, {});

@@ -66,6 +66,10 @@ void restrict_protocol(SSL_CTX* context, bool only_http1) {
   (void)SSL_CTX_set_alpn_protos(context, list, static_cast<unsigned int>(spoken.size()));
 }
 
+base::Status in_place(const std::string& place, base::Status done) {
+  return place.empty() ? done : base::within(place, std::move(done));
+}
+
 }  // namespace
 
 std::string tls_error(std::string_view otherwise) {
@@ -83,12 +87,15 @@ base::Result<TlsContext> TlsContext::load(const TlsOptions& options) {
   TlsContext out;
   out.context_ = {SSL_CTX_new(TLS_client_method()), SSL_CTX_free};
   if (!out.context_) return fail(Fault::bug, tls_error("TLS context"));
-  restrict_protocol(out.context_.get(), options.only_http1);
-  if (!options.insecure) TRY(trust(out.context_.get(), options.ca));
+  SSL_CTX* const context = out.context_.get();
+  const TlsOptions::Places& places = options.places;
+  restrict_protocol(context, options.only_http1);
+  if (!options.insecure) TRY(in_place(places.ca, trust(context, options.ca)));
   if (!options.certificate.empty() || !options.key.empty()) {
-    TRY(identify(out.context_.get(), options.certificate, options.key, "client "));
+    TRY(in_place(places.certificate, use_chain(context, options.certificate, "client ")));
+    TRY(in_place(places.key, use_key(context, options.key, "client ")));
   }
-  SSL_CTX_set_verify(out.context_.get(), options.insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
+  SSL_CTX_set_verify(context, options.insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
   out.server_name_ = options.server_name;
   out.insecure_ = options.insecure;
   return out;

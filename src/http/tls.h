@@ -12,12 +12,20 @@ namespace http {
 
 // Whom to trust and who we are; all texts are PEM.
 struct TlsOptions {
+  // Where they came from, for errors; empty: there is no telling.
+  struct Places {
+    std::string ca;
+    std::string certificate;
+    std::string key;
+  };
+
   std::string ca;           // Empty: the system's.
   std::string certificate;  // With its chain; empty: none.
   std::string key;
   std::string server_name;  // Instead of the URL's host, when not empty.
   bool insecure = false;    // Does not check the server at all. For people's tools, who warn about it.
   bool only_http1 = false;  // Offers nothing newer: for what HTTP/2 does not carry.
+  Places places{};
 };
 
 // What every TLS connection of a client shares. TLS 1.2 or newer, the server's chain and name are checked, HTTP/2 is

@@ -116,7 +116,7 @@ std::string unescape(std::string_view text) {
     unsigned char byte = 0;
     const auto digits = text.substr(i).substr(1, 2);
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
-    if (text[i] == '%' && error == std::errc() && end == digits.data() + 2) {
+    if (text[i] == '%' && digits.size() == 2 && error == std::errc() && end == digits.data() + 2) {
       out += static_cast<char>(byte);
       i += 2;
     } else {

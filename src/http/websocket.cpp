@@ -214,7 +214,25 @@ base::Result<std::optional<std::string>> WebSocket::receive(base::TimePoint dead
 base::Status WebSocket::put(Frame::Kind kind, std::string_view payload, base::TimePoint deadline,
                             const std::stop_token& stop) {
   Waiting waiting(deadline, stop);
-  return write_all(wire_, encode(kind, payload, random_bytes<4>()), waiting);
+  const runtime::NoPipeSignal guard;
+  const std::string frame = encode(kind, payload, random_bytes<4>());
+  for (std::string_view rest = frame; !rest.empty();) {
+    const std::size_t written = TRY(wire_.write(rest));
+    rest.remove_prefix(written);
+    if (written > 0) continue;
+    // What it says meanwhile is taken: a peer that nobody listens to may stop listening, too.
+    TRY(waiting.for_event(wire_.fd(), static_cast<short>(POLLIN | (wire_.wants_write() ? POLLOUT : 0))));
+    TRY(take_what_came());
+  }
+  return {};
+}
+
+base::Status WebSocket::take_what_came() {
+  std::string buffer(kFramesAtOnce, '\0');
+  const std::size_t size = TRY(wire_.read(buffer));
+  frames_.add(std::string_view(buffer).substr(0, size));
+  if (frames_.size() > largest_) return fail(Fault::invalid, "WebSocket: the peer says more than we accept");
+  return {};
 }
 
 base::Result<Frame> WebSocket::next_frame(base::TimePoint deadline, const std::stop_token& stop) {

@@ -18,7 +18,8 @@
 namespace http {
 
 // A connection of its own on which messages go both ways (RFC 6455). For one thread; what it waits for ends at the
-// deadline and on stop. Destroying it ends the connection.
+// deadline and on stop. What comes while it sends is kept, up to the largest body of its tuning. Destroying it ends the
+// connection.
 class WebSocket {
  public:
   struct Place {
@@ -44,6 +45,7 @@ class WebSocket {
       : wire_(std::move(wire)), protocol_(std::move(protocol)), largest_(largest), frames_(largest) {}
 
   base::Status put(Frame::Kind kind, std::string_view payload, base::TimePoint deadline, const std::stop_token& stop);
+  base::Status take_what_came();
   base::Result<Frame> next_frame(base::TimePoint deadline, const std::stop_token& stop);
 
   Wire wire_;

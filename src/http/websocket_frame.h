@@ -31,6 +31,7 @@ class FrameReader {
   explicit FrameReader(std::size_t largest) : largest_(largest) {}
 
   void add(std::string_view bytes) { unread_ += bytes; }
+  std::size_t size() const { return unread_.size(); }  // What waits here, in bytes.
   // Nothing: not whole yet. An error where it is none that a server may send, or larger than we bear.
   base::Result<std::optional<Frame>> next();
 

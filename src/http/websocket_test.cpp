@@ -1,10 +1,14 @@
 #include "http/websocket.h"
 
 #include <memory>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
 
+#include "base/fd.h"
 #include "http/scripted_server_test.h"
 
 namespace http {
@@ -139,6 +143,93 @@ TEST_F(WebSockets, a_server_that_says_nothing_or_goes_is_an_error) {
   const auto cut = std::get<WebSocket>(*leaving).receive(soon(), {});
   ASSERT_FALSE(cut);
   EXPECT_EQ(cut.error().fault(), base::Fault::unavailable);
+}
+
+// A plain server for one client: it reads nothing behind the request until all that it says first is taken.
+class TalksFirst {
+ public:
+  TalksFirst(std::string says, std::size_t hears) : says_(std::move(says)), hears_(hears) {
+    sockaddr_in address{};
+    socklen_t size = sizeof address;
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const int small = 64 << 10;  // Its sockets do not grow.
+    EXPECT_EQ(::setsockopt(listener_.get(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small), 0);
+    EXPECT_EQ(::setsockopt(listener_.get(), SOL_SOCKET, SO_SNDBUF, &small, sizeof small), 0);
+    EXPECT_EQ(::bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(::listen(listener_.get(), 1), 0);
+    EXPECT_EQ(::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+    port_ = ntohs(address.sin_port);
+    thread_ = std::jthread([this] { serve(); });
+  }
+  TalksFirst(const TalksFirst&) = delete;
+  TalksFirst& operator=(const TalksFirst&) = delete;
+  ~TalksFirst() { ::shutdown(listener_.get(), SHUT_RDWR); }  // Who waits for a client in vain ends.
+
+  Url url() const { return {.scheme = "http", .host = "127.0.0.1", .port = port_, .path = ""}; }
+
+ private:
+  void serve() {
+    client_.reset(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    std::string head;
+    while (head.find("\r\n\r\n") == std::string::npos && hear(head)) {
+    }
+    constexpr std::string_view kKey = "sec-websocket-key: ";
+    if (!head.contains(kKey)) return;
+    const std::string key = head.substr(head.find(kKey) + kKey.size());
+    Request request;
+    request.headers.push_back({"sec-websocket-key", key.substr(0, key.find('\r'))});
+    say(welcome(request) + says_);
+    for (std::string heard; heard.size() < hears_ && hear(heard);) {
+    }
+    say("\x82\x04"s + "done");
+  }
+  bool hear(std::string& into) {
+    std::array<char, 65536> buffer;
+    const ssize_t size = ::recv(client_.get(), buffer.data(), buffer.size(), 0);
+    if (size > 0) into.append(buffer.data(), static_cast<std::size_t>(size));
+    return size > 0;
+  }
+  void say(std::string_view text) {
+    while (!text.empty()) {
+      const ssize_t size = ::send(client_.get(), text.data(), text.size(), MSG_NOSIGNAL);
+      if (size <= 0) return;
+      text.remove_prefix(static_cast<std::size_t>(size));
+    }
+  }
+
+  const std::string says_;
+  const std::size_t hears_;
+  const base::Fd listener_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  base::Fd client_;
+  std::uint16_t port_ = 0;
+  std::jthread thread_;
+};
+
+// As a program in a pod that writes all along: whoever sends it more than fits into the sockets must read meanwhile.
+TEST(WebSocketTest, both_sides_may_have_more_to_say_than_fits_into_the_sockets) {
+  constexpr std::size_t kMuch = 0x2000000;  // 32 MiB, for Linux lets our socket grow to some.
+  TalksFirst server("\x82\x7f\0\0\0\0\x02\0\0\0"s + std::string(kMuch, 'x'), kMuch);
+  auto opened = WebSocket::open({.server = server.url(), .proxy = {}, .tls = TlsContext::load({}).value()},
+                                {.method = "GET", .target = "/", .headers = {}, .body = {}}, "second", soon(60s), {});
+  ASSERT_TRUE(opened) << opened.error().message();
+  auto& socket = std::get<WebSocket>(*opened);
+  const auto sent = socket.send(std::string(kMuch, 'y'), soon(60s), {});
+  ASSERT_TRUE(sent) << sent.error().message();
+  EXPECT_EQ(socket.receive(soon(60s), {}).value().value_or("").size(), kMuch);
+  EXPECT_EQ(socket.receive(soon(60s), {}).value(), "done");
+}
+
+TEST(WebSocketTest, what_comes_while_we_send_has_a_limit) {
+  constexpr std::size_t kMuch = 0x2000000;
+  TalksFirst server("\x82\x7f\0\0\0\0\x02\0\0\0"s + std::string(kMuch, 'x'), kMuch);
+  auto opened = WebSocket::open(
+      {.server = server.url(), .proxy = {}, .tls = TlsContext::load({}).value(), .tuning = {.max_body_bytes = 100'000}},
+      {.method = "GET", .target = "/", .headers = {}, .body = {}}, "second", soon(60s), {});
+  ASSERT_TRUE(opened) << opened.error().message();
+  const auto sent = std::get<WebSocket>(*opened).send(std::string(kMuch, 'y'), soon(60s), {});
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error().fault(), base::Fault::invalid) << sent.error().message();
 }
 
 }  // namespace

@@ -64,7 +64,8 @@ http::Handler Authorizer::protect(http::Handler handler) {
   return [this, handler = std::move(handler)](const http::Request& request) {
     const auto token = bearer_token(request);
     if (!token) return unauthorized();
-    const auto verdict = judge(*token, {.verb = lower(request.method), .path = std::string(http::path_of(request))});
+    const PathAccess access{.verb = lower(request.method), .path = std::string(http::path_of(request))};
+    const auto verdict = judge(*token, access, end_.get_token());
     if (!verdict) return http::plain_text(503, "the API server does not answer\n");
     switch (*verdict) {
       case Verdict::allowed:

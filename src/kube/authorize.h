@@ -50,10 +50,15 @@ class Authorizer {
   // The same handler for those who may: others get 401 or 403, and 503 while the API server does not answer.
   http::Handler protect(http::Handler handler);
 
+  // From now on whoever is not known gets 503 at once, also who waits for the API server's answer. Before a server is
+  // stopped: it waits for its handlers.
+  void end() { end_.request_stop(); }
+
  private:
   base::Result<Verdict> review(const std::string& token, const PathAccess& access, const Limit& limit);
 
   const std::unique_ptr<Client> client_;
+  std::stop_source end_;
   runtime::Guarded<VerdictCache> cache_;
 };
 

@@ -80,7 +80,8 @@ struct Client::Line {
       : config(of),
         actor(std::move(by)),
         http(of.server, std::move(tls), tuning, of.proxy),
-        credentials(std::move(who)) {
+        credentials(std::move(who)),
+        certificates(credentials->certificates()) {
     for (const Pem* pem : {&config.ca, &config.certificate, &config.key}) {
       if (pem->data.empty()) tls_files.add(pem->file);
     }
@@ -90,18 +91,26 @@ struct Client::Line {
     if (observer) observer(request.method, code, base::SteadyClock().now() - start);
   }
 
-  // New certificates are used from the next connection on; half-written ones are tried again at the next change.
+  // New certificates are used from the next connection on; what cannot be used yet, half-written, is tried again later.
   void renew_tls() {
     const std::lock_guard lock(mutex);
     const auto now = base::SteadyClock().now();
-    if (now < next_check) return;
+    const std::uint64_t given = credentials->certificates();
+    if (now < next_check && given == certificates) return;
     next_check = now + kFileCheckEvery;
-    const bool has_new_files = tls_files.changed();
-    if (!credentials->certificate_changed() && !has_new_files) return;
+    is_tls_old = tls_files.changed() || given != certificates || is_tls_old;
+    certificates = given;
+    if (is_tls_old) is_tls_old = !replace_tls();
+  }
+
+  bool replace_tls() {
     auto options = config.tls();
-    if (!options) return;
+    if (!options) return false;
     credentials->apply_certificate(*options);
-    if (auto fresh = http::TlsContext::load(*options)) http.replace_tls(*std::move(fresh));
+    auto fresh = http::TlsContext::load(*options);
+    if (!fresh) return false;
+    http.replace_tls(*std::move(fresh));
+    return true;
   }
 
   const Config config;
@@ -112,7 +121,15 @@ struct Client::Line {
   Storage storage;
   std::mutex mutex;  // For what follows.
   FileWatch tls_files;
+  std::uint64_t certificates;  // Of the plugin, as far as they were looked at.
+  bool is_tls_old = false;     // What was found new is yet to be used.
   base::TimePoint next_check{};
+};
+
+// Who we said we are.
+struct Client::Shown {
+  std::string token;
+  std::uint64_t certificates = 0;  // The plugin's last of so many.
 };
 
 // When the calls of one client may go.
@@ -207,9 +224,9 @@ Result<std::string> Client::remove(const Resource& resource, const Key& key, con
 Result<http::Stream> Client::watch(const Resource& resource, const WatchRequest& request, const Limit& limit) {
   TRY(wait_turn(limit));
   http::Request asked = address(kube::watch(resource, request));
-  const std::string token = authorize(asked);
+  const Shown shown = authorize(asked);
   auto stream = TRY(open(asked, limit));
-  if (stream.status() == kUnauthorized && line_->credentials->renew(token)) {
+  if (stream.status() == kUnauthorized && line_->credentials->renew(shown.token, shown.certificates)) {
     (void)authorize(asked);
     stream = TRY(open(asked, limit));
   }
@@ -252,9 +269,9 @@ Result<http::Response> Client::send(http::Request request, const Limit& limit) {
 }
 
 Result<http::Response> Client::attempt(http::Request& request, const Limit& limit) {
-  const std::string token = authorize(request);
+  const Shown shown = authorize(request);
   auto response = TRY(ask(request, limit));
-  if (response.status == kUnauthorized && line_->credentials->renew(token)) {
+  if (response.status == kUnauthorized && line_->credentials->renew(shown.token, shown.certificates)) {
     (void)authorize(request);
     response = TRY(ask(request, limit));
   }
@@ -298,11 +315,12 @@ http::Request Client::address(http::Request request) const {
   return request;
 }
 
-std::string Client::authorize(http::Request& request) {
+Client::Shown Client::authorize(http::Request& request) {
+  // The token first: to take it is what asks a plugin again, also one that gives a certificate alone.
+  Shown shown{.token = line_->credentials->token(), .certificates = line_->credentials->certificates()};
   line_->renew_tls();
-  std::string token = line_->credentials->token();
-  if (!token.empty()) set_header(request.headers, "authorization", "Bearer " + token);
-  return token;
+  if (!shown.token.empty()) set_header(request.headers, "authorization", "Bearer " + shown.token);
+  return shown;
 }
 
 Result<std::string> Client::body(http::Request request, const Limit& limit) {

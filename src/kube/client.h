@@ -44,9 +44,9 @@ using CallObserver = std::function<void(std::string_view method, int code, base:
 
 // Calls to one API server from any number of threads, over one connection. Objects are JSON texts in both directions.
 // Calls wait for their turn by `pace`, unless they are urgent. Two things are repeated here, for the server has done
-// nothing yet: a 401 when the token file has a new token, and, as the deadline allows, a 429 after the time that the
-// server asks for. So is, after that time, a question (GET) that meets a 503 with one: to ask twice does no harm. All
-// else may have been done, and only the caller knows whether doing it again is right.
+// nothing yet: a 401 when the token file or the plugin has something new, and, as the deadline allows, a 429 after the
+// time that the server asks for. So is, after that time, a question (GET) that meets a 503 with one: to ask twice does
+// no harm. All else may have been done, and only the caller knows whether doing it again is right.
 class Client {
  public:
   static base::Result<std::unique_ptr<Client>> connect(const Config& config, Actor actor = {}, Pace pace = {},
@@ -87,11 +87,12 @@ class Client {
 
  private:
   struct Line;
+  struct Shown;
   class Turns;
   Client(std::shared_ptr<Line> line, Pace pace);
 
   http::Request address(http::Request request) const;  // Below the server's URL, from us.
-  std::string authorize(http::Request& request);       // Puts the token in and returns it.
+  Shown authorize(http::Request& request);             // Puts the token in.
   Result<http::Response> attempt(http::Request& request, const Limit& limit);
   base::Result<http::Response> ask(const http::Request& request, const Limit& limit);  // Once.
   base::Result<http::Stream> open(const http::Request& request, const Limit& limit);   // Once.

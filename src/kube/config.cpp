@@ -41,14 +41,40 @@ base::Result<std::string> Pem::read() const {
   return base::read_file(file);
 }
 
+std::string Pem::where() const {
+  if (!data.empty() || file.empty()) return field;
+  return field.empty() ? file.string() : fmt::format("{}: {}", field, file.string());
+}
+
+Impersonation Impersonation::with(const Impersonation& more) const {
+  Impersonation out = *this;
+  if (!more.user.empty()) out.user = more.user;
+  if (!more.uid.empty()) out.uid = more.uid;
+  if (!more.groups.empty()) out.groups = more.groups;
+  for (const auto& [key, values] : more.extra) out.extra[key] = values;
+  return out;
+}
+
 base::Result<http::TlsOptions> Config::tls() const {
+  const auto read = [](const Pem& pem, std::string_view otherwise) {
+    return base::within(pem.field.empty() ? otherwise : pem.field, pem.read());
+  };
   http::TlsOptions options;
-  options.ca = TRY(base::within("certificate authority", ca.read()));
-  options.certificate = TRY(base::within("client certificate", certificate.read()));
-  options.key = TRY(base::within("client key", key.read()));
+  options.ca = TRY(read(ca, "certificate authority"));
+  options.certificate = TRY(read(certificate, "client certificate"));
+  options.key = TRY(read(key, "client key"));
+  options.places = {.ca = ca.where(), .certificate = certificate.where(), .key = key.where()};
   options.server_name = tls_server_name;
   options.insecure = insecure;
   return options;
+}
+
+base::Result<Impersonation> whom_to_be(const Impersonation& known, const Impersonation& flags, std::string_view whose) {
+  Impersonation out = known.with(flags);
+  if (!out.user.empty() || out == Impersonation()) return out;
+  if (flags != Impersonation()) return fail(Fault::invalid, "--as-group: no user to be; --as names one");
+  // As kubectl: who else would be meant?
+  return fail(Fault::invalid, fmt::format("{}: as-uid, as-groups and as-user-extra need as: whom to be", whose));
 }
 
 Environment Environment::of_process() {
@@ -90,7 +116,11 @@ base::Result<Config> find_config(const std::filesystem::path& kubeconfig, std::s
     return from_kubeconfig({kubeconfig}, context, instead);
   }
   if (!environment.kubeconfig.empty()) return from_kubeconfig(split_list(environment.kubeconfig), context, instead);
-  if (!environment.service_host.empty()) return in_cluster(environment);
+  if (!environment.service_host.empty()) {
+    Config config = TRY(in_cluster(environment));
+    config.impersonate = TRY(whom_to_be({}, instead.impersonate, "the pod's account"));
+    return config;
+  }
   return from_kubeconfig({std::filesystem::path(environment.home) / ".kube" / "config"}, context, instead);
 }
 

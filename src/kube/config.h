@@ -18,9 +18,11 @@ namespace kube {
 struct Pem {
   std::string data;
   std::filesystem::path file;  // Counts only when `data` is empty.
+  std::string field;           // That told us, for errors: "/path/config: users[jane].client-key".
 
   bool empty() const { return data.empty() && file.empty(); }
   base::Result<std::string> read() const;
+  std::string where() const;  // To look for what is wrong with it; empty: there is no telling.
 };
 
 // Whom to be instead of ourselves, as far as the server lets us.
@@ -30,6 +32,8 @@ struct Impersonation {
   std::vector<std::string> groups;
   std::map<std::string, std::vector<std::string>> extra;
 
+  // Where `more` says something it counts, field by field, as kubectl takes its flags.
+  Impersonation with(const Impersonation& more) const;
   bool operator==(const Impersonation&) const = default;
 };
 
@@ -73,7 +77,11 @@ base::Result<Config> in_cluster(const Environment& environment);
 struct Override {
   std::string cluster;
   std::string user;
+  Impersonation impersonate{};  // The rest of its own stays, see Impersonation::with().
 };
+
+// By what `whose` says, and by flags. An error where that is more about a user than who it is.
+base::Result<Impersonation> whom_to_be(const Impersonation& known, const Impersonation& flags, std::string_view whose);
 
 // The files merged as kubectl does it (the first to set a value wins; files that are not there are skipped), and
 // the named context of them, or the current one. Errors name the file and the field.

@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -136,6 +138,7 @@ users:
 - name: person
   user:
     as: boss
+    as-uid: '7'
     as-groups: [admins, audit]
     as-user-extra: {example.com/Reason: [upgrade, audit]}
     exec:
@@ -152,6 +155,7 @@ TEST_F(ConfigTest, a_persons_log_in_at_a_provider_is_understood) {
   ASSERT_TRUE(config) << config.error().message();
   EXPECT_EQ(config->proxy->text(), "http://proxy:3128");
   EXPECT_EQ(config->impersonate.user, "boss");
+  EXPECT_EQ(config->impersonate.uid, "7");
   EXPECT_EQ(config->impersonate.groups, (std::vector<std::string>{"admins", "audit"}));
   EXPECT_EQ(config->impersonate.extra,
             (std::map<std::string, std::vector<std::string>>{{"example.com/Reason", {"upgrade", "audit"}}}));
@@ -214,6 +218,74 @@ TEST_F(ConfigTest, what_is_named_wins_over_what_is_found) {
   fs::create_directory(folder_ / ".kube");
   write(".kube/config", kFirst);
   EXPECT_EQ(load_config({}, {}, environment)->ns, "shop");
+}
+
+// How the server is reached: the proxy, or why there is no telling.
+std::string way_to_server(const Environment& environment) {
+  const auto config = load_config({}, {}, environment);
+  if (!config) return config.error().message();
+  return config->proxy ? config->proxy->text() : "directly";
+}
+
+TEST_F(ConfigTest, the_proxy_of_the_environment_is_taken_unless_an_exception_covers_the_server) {
+  Environment environment;
+  environment.kubeconfig = write("config", kFirst).string();
+  EXPECT_EQ(way_to_server(environment), "directly");
+  environment.https_proxy = "other:8080";
+  EXPECT_EQ(way_to_server(environment), "http://other:8080");
+  environment.no_proxy = "elsewhere.example";
+  EXPECT_EQ(way_to_server(environment), "http://other:8080");
+  environment.no_proxy = "elsewhere.example,10.0.0.0/8";
+  EXPECT_EQ(way_to_server(environment), "directly");
+}
+
+TEST_F(ConfigTest, the_kubeconfigs_own_proxy_wins_over_the_environments) {
+  Environment environment;
+  environment.kubeconfig = write("cloud", kCloud).string();
+  environment.https_proxy = "other:8080";
+  EXPECT_EQ(way_to_server(environment), "http://proxy:3128");
+  environment.no_proxy = "*";
+  EXPECT_EQ(way_to_server(environment), "http://proxy:3128");
+}
+
+TEST_F(ConfigTest, a_proxy_that_cannot_be_used_is_named_by_its_variable) {
+  Environment environment;
+  environment.kubeconfig = write("config", kFirst).string();
+  environment.https_proxy = "https://other:8080";
+  EXPECT_EQ(way_to_server(environment), "HTTPS_PROXY: proxy https://other:8080: only http:// proxies are supported");
+}
+
+// A variable of this process, as long as this lives; null: it is not set.
+class SetVariable {
+ public:
+  SetVariable(const char* name, const char* value) : name_(name) {
+    if (const char* const before = std::getenv(name)) before_ = before;  // NOLINT(concurrency-mt-unsafe)
+    set(value);
+  }
+  SetVariable(const SetVariable&) = delete;
+  SetVariable& operator=(const SetVariable&) = delete;
+  ~SetVariable() { set(before_ ? before_->c_str() : nullptr); }
+
+  void set(const char* value) const {
+    value == nullptr ? ::unsetenv(name_) : ::setenv(name_, value, 1);  // NOLINT(concurrency-mt-unsafe)
+  }
+
+ private:
+  const char* const name_;
+  std::optional<std::string> before_;
+};
+
+TEST(ProcessEnvironment, a_proxy_and_its_exceptions_are_found_by_either_name) {
+  const SetVariable proxy("HTTPS_PROXY", "great:1");
+  const SetVariable small_proxy("https_proxy", "small:2");
+  const SetVariable exceptions("NO_PROXY", "great.example");
+  const SetVariable small_exceptions("no_proxy", "small.example");
+  EXPECT_EQ(Environment::of_process().https_proxy, "great:1");
+  EXPECT_EQ(Environment::of_process().no_proxy, "great.example");
+  proxy.set(nullptr);
+  exceptions.set(nullptr);
+  EXPECT_EQ(Environment::of_process().https_proxy, "small:2");
+  EXPECT_EQ(Environment::of_process().no_proxy, "small.example");
 }
 
 TEST_F(ConfigTest, a_replaced_token_file_is_read_again) {

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/file.h"
 
 namespace kube {
@@ -44,10 +46,7 @@ Credentials::Credentials(const Config& config)
 
 base::Status Credentials::start() {
   const std::lock_guard lock(mutex_);
-  if (plugin_.empty()) return {};
-  TRY(ask_plugin());
-  certificate_changed_ = false;
-  return {};
+  return plugin_.empty() ? base::Status() : ask_plugin();
 }
 
 std::string Credentials::token() {
@@ -58,11 +57,12 @@ std::string Credentials::token() {
   return token_;
 }
 
-bool Credentials::renew(const std::string& refused) {
+bool Credentials::renew(const std::string& refused, std::uint64_t certificates) {
   const std::lock_guard lock(mutex_);
-  if (!plugin_.empty() && token_ == refused) (void)ask_plugin();
+  if (!plugin_.empty() && token_ == refused && certificates_ == certificates) (void)ask_plugin();
   (void)watch_.changed();
   read_file();
+  if (certificates_ != certificates) return true;
   return !token_.empty() && token_ != refused;
 }
 
@@ -71,11 +71,13 @@ void Credentials::apply_certificate(http::TlsOptions& options) {
   if (answer_.certificate.empty()) return;
   options.certificate = answer_.certificate;
   options.key = answer_.key;
+  options.places.certificate = fmt::format("credential plugin {}: clientCertificateData", plugin_.command);
+  options.places.key = fmt::format("credential plugin {}: clientKeyData", plugin_.command);
 }
 
-bool Credentials::certificate_changed() {
+std::uint64_t Credentials::certificates() {
   const std::lock_guard lock(mutex_);
-  return std::exchange(certificate_changed_, false);
+  return certificates_;
 }
 
 void Credentials::read_file() {
@@ -88,7 +90,7 @@ void Credentials::read_file() {
 
 base::Status Credentials::ask_plugin() {
   ExecCredential fresh = TRY(ask(plugin_, kPluginTime));
-  certificate_changed_ = certificate_changed_ || fresh.certificate != answer_.certificate;
+  if (fresh.certificate != answer_.certificate) ++certificates_;
   answer_ = std::move(fresh);
   token_ = answer_.token;
   return {};

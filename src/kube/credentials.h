@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <mutex>
 #include <optional>
@@ -40,12 +41,15 @@ class Credentials {
   // The plugin's first answer, if there is a plugin: without it there is nobody to be.
   base::Status start();
 
-  std::string token();                     // Empty: none.
-  bool renew(const std::string& refused);  // After a 401: looks again; true if there is another token now.
+  std::string token();  // Empty: none. It may bring another certificate, too.
 
   // The client certificate that the plugin gave goes in; nothing changes without one.
   void apply_certificate(http::TlsOptions& options);
-  bool certificate_changed();  // Since the last call; the first call says no.
+  std::uint64_t certificates();  // How many of them it has given so far, each unlike the one before.
+
+  // After a 401 to this token, and to a certificate that was the last of so many: looks again; true if one of them is
+  // another now.
+  bool renew(const std::string& refused, std::uint64_t certificates = 0);
 
  private:
   void read_file();
@@ -57,7 +61,7 @@ class Credentials {
   FileWatch watch_;
   std::string token_;
   ExecCredential answer_;  // The plugin's.
-  bool certificate_changed_ = false;
+  std::uint64_t certificates_ = 0;
 };
 
 }  // namespace kube

@@ -1,9 +1,11 @@
 #include "kube/exec_plugin.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
+#include <optional>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/syscall.h>
@@ -23,6 +25,7 @@ using base::fail;
 using base::Fault;
 
 constexpr std::size_t kLongestAnswer = 1U << 20U;
+constexpr std::chrono::milliseconds kLookAgain{20};
 
 std::string question(const ExecPlugin& plugin, bool interactive) {
   return json::object([&](json::Object& out) {
@@ -67,6 +70,12 @@ struct Child {
     int status = 0;
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
+    pid = -1;
+    return status;
+  }
+  std::optional<int> status_if_ended() {
+    int status = 0;
+    if (::waitpid(pid, &status, WNOHANG) == 0) return std::nullopt;
     pid = -1;
     return status;
   }
@@ -125,10 +134,16 @@ base::Result<std::string> read_answer(const base::Fd& output, base::TimePoint de
 
 // Its status. Who has closed its output may live on, and whoever wants a token would wait with us.
 base::Result<int> end_of(Child& child, base::TimePoint deadline) {
+  // There need be no such handle: Linux before 5.3 has none, seccomp may refuse it, descriptors may be used up. Then
+  // poll() only waits, and we look again and again.
   const base::Fd handle(static_cast<int>(::syscall(SYS_pidfd_open, child.pid, 0)));
-  // Linux before 5.3 has no such handle; there we wait as long as it takes.
-  if (handle && !is_ready_before(deadline, handle)) return fail(Fault::timeout, "it closed its output and did not end");
-  return child.wait();
+  for (;;) {
+    if (const auto status = child.status_if_ended()) return *status;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - base::SteadyClock().now());
+    if (left.count() <= 0) return fail(Fault::timeout, "it closed its output and did not end");
+    pollfd ended{.fd = handle.get(), .events = POLLIN, .revents = 0};
+    (void)::poll(&ended, 1, static_cast<int>(std::min(left, kLookAgain).count()));
+  }
 }
 
 base::Result<ExecCredential> run(const ExecPlugin& plugin, base::Duration bound) {

@@ -1,13 +1,18 @@
 #include "kube/exec_plugin.h"
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "http/scripted_server_test.h"
+#include "json/writer.h"
+#include "kube/client.h"
 #include "kube/credentials.h"
 
 namespace kube {
@@ -17,6 +22,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 constexpr auto kVersion = "client.authentication.k8s.io/v1";
+constexpr auto kOlderVersion = "client.authentication.k8s.io/v1beta1";
 
 // A plugin that is a shell script: it keeps count of its calls in a file beside it.
 class ExecPluginTest : public testing::Test {
@@ -77,10 +83,18 @@ TEST(ExecCredentialTest, what_it_says_is_checked_and_never_shown) {
   EXPECT_EQ(with_status(R"({"token":"secret"})"), "taken");
 }
 
-TEST_F(ExecPluginTest, it_is_told_what_it_is_asked_for_and_given_its_arguments) {
-  ExecPlugin one = plugin(R"(test "$1" = get-token && test "$REGION" = north || exit 7
+// In each of the versions that a kubeconfig may name.
+class ExecPluginVersion : public ExecPluginTest, public testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Known, ExecPluginVersion, testing::Values(kVersion, kOlderVersion),
+                         [](const auto& version) { return std::string(fs::path(version.param).filename()); });
+
+TEST_P(ExecPluginVersion, it_is_told_what_it_is_asked_for_and_given_its_arguments) {
+  ExecPlugin one = plugin(fmt::format(R"(test "$1" = get-token && test "$REGION" = north || exit 7
 case $KUBERNETES_EXEC_INFO in *'"server":"https://api"'*) ;; *) exit 8 ;; esac
-echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"t"}}')");
+case $KUBERNETES_EXEC_INFO in *'"apiVersion":"{0}"'*) ;; *) exit 9 ;; esac
+echo '{{"apiVersion":"{0}","kind":"ExecCredential","status":{{"token":"t"}}}}')",
+                                      GetParam()));
+  one.api_version = GetParam();
   one.arguments = {"get-token"};
   one.environment = {"REGION=north"};
   one.wants_cluster = true;
@@ -110,6 +124,12 @@ TEST_F(ExecPluginTest, a_failure_names_the_plugin_and_what_to_install) {
   const auto lasting = ask(plugin("exec sleep 60 >&-"), 500ms);
   ASSERT_FALSE(lasting);
   EXPECT_EQ(lasting.error().fault(), base::Fault::timeout) << lasting.error().message();
+}
+
+TEST_F(ExecPluginTest, one_that_closes_its_output_before_it_ends_is_waited_for) {
+  const auto failed = ask(plugin("exec >&-; sleep 0.1; exit 3"), 60s);
+  ASSERT_FALSE(failed);
+  EXPECT_TRUE(failed.error().message().ends_with("exit code 3")) << failed.error().message();
 }
 
 TEST_F(ExecPluginTest, it_is_not_deaf_to_signals_though_we_are) {
@@ -147,7 +167,93 @@ TEST_F(ExecPluginTest, its_certificate_takes_the_place_of_the_kubeconfigs) {
   who.apply_certificate(options);
   EXPECT_EQ(options.certificate, "cert");
   EXPECT_EQ(options.key, "key");
-  EXPECT_FALSE(who.certificate_changed()) << "the first is no change";
+  EXPECT_EQ(who.certificates(), 1U);
+  EXPECT_FALSE(who.renew("", 1)) << "it gives the same again";
+  EXPECT_TRUE(who.renew("", 0)) << "that was another one";
+  EXPECT_EQ(calls(), 2U) << "which is not asked for once more";
+}
+
+// A server that tells which connection it was asked on, for a plugin that gives nothing but certificates: a new one is
+// used when there is a new connection.
+class CertificatePlugin : public ExecPluginTest {
+ protected:
+  // What the plugin says when it is asked for the first time, for the second...
+  void then_says(const http::Identity& identity, const std::string& expires = {}) {
+    const auto answer = json::object([&](json::Object& out) {
+      out.put("apiVersion", kVersion);
+      out.put("kind", "ExecCredential");
+      out.object("status", [&](json::Object& status) {
+        status.put("clientCertificateData", identity.certificate);
+        status.put("clientKeyData", identity.key);
+        status.put_unless_empty("expirationTimestamp", expires);
+      });
+    });
+    EXPECT_TRUE(base::write_file(folder_ / fmt::format("answer-{}", ++answers_), answer));
+  }
+  std::unique_ptr<Client> connect() {
+    const auto script = fmt::format("cat {0}/answer-$(wc -l < {0}/calls)", folder_.native());
+    Config config = config_with(plugin(script));
+    config.server = server_.url();
+    config.ca.file = folder_ / "ca.crt";
+    EXPECT_TRUE(base::write_file(config.ca.file, server_.trust().ca));
+    auto client = Client::connect(config);
+    return client ? *std::move(client) : nullptr;
+  }
+  // The number of the connection, or the error.
+  static std::string connection_of_call(Client& client) {
+    const auto answer = client.send({.method = "GET", .target = "/", .headers = {}, .body = {}}, within(60s));
+    return answer ? answer->body : answer.error().message();
+  }
+
+  std::atomic<int> refused_ = 0;  // So many connections, the first of all.
+  const http::Identity first_ = http::make_identity("DNS:first");
+  const http::Identity second_ = http::make_identity("DNS:second");
+
+ private:
+  int answers_ = 0;
+  http::ScriptedServer server_{[this](http::ScriptedServer& self, const http::ScriptedServer::Call& call) {
+    self.answer(call, call.connection <= refused_ ? 401 : 200, std::to_string(call.connection));
+  }};
+};
+
+constexpr auto kLongAgo = "2020-01-01T00:00:00Z";
+
+TEST_F(CertificatePlugin, a_certificate_that_is_refused_is_replaced_and_the_call_repeated_with_it) {
+  refused_ = 1;
+  then_says(first_);
+  then_says(second_);
+  const auto client = connect();
+  ASSERT_TRUE(client);
+  EXPECT_EQ(connection_of_call(*client), "2");
+  EXPECT_EQ(calls(), 2U);
+}
+
+TEST_F(CertificatePlugin, a_certificate_that_has_expired_is_replaced_before_the_call) {
+  then_says(first_, kLongAgo);
+  then_says(first_, kLongAgo);
+  then_says(second_);
+  const auto client = connect();
+  ASSERT_TRUE(client);
+  EXPECT_EQ(connection_of_call(*client), "1");
+  EXPECT_EQ(connection_of_call(*client), "2");
+  EXPECT_EQ(connection_of_call(*client), "2");
+  EXPECT_EQ(calls(), 3U);
+}
+
+TEST_F(CertificatePlugin, a_new_certificate_that_could_not_be_used_at_once_is_used_later) {
+  then_says(first_, kLongAgo);
+  then_says(first_, kLongAgo);
+  then_says(second_);
+  const auto client = connect();
+  ASSERT_TRUE(client);
+  EXPECT_EQ(connection_of_call(*client), "1");
+  fs::rename(folder_ / "ca.crt", folder_ / "away");
+  EXPECT_EQ(connection_of_call(*client), "1");
+  fs::rename(folder_ / "away", folder_ / "ca.crt");
+  std::string connection;
+  for (const auto until = http::soon(60s); connection != "2" && base::now() < until;)
+    connection = connection_of_call(*client);
+  EXPECT_EQ(connection, "2");
 }
 
 }  // namespace

@@ -16,7 +16,6 @@ namespace {
 
 using base::fail;
 using base::Fault;
-using Folder = std::filesystem::path;
 
 // RFC 4648 with padding; line breaks are skipped. Errors never show the text: it may be a key.
 base::Result<std::string> decode_base64(std::string_view text) {
@@ -35,25 +34,35 @@ base::Result<std::string> decode_base64(std::string_view text) {
   return out;
 }
 
-std::filesystem::path file(std::string_view name, const Folder& folder) {
-  return name.empty() ? Folder() : folder / name;  // An absolute name stays as it is.
+// Where an entry stands: of which file names in it are meant, and what errors call it.
+struct Place {
+  std::filesystem::path folder;
+  std::string text;
+};
+
+std::filesystem::path file(std::string_view name, const Place& place) {
+  return name.empty() ? std::filesystem::path() : place.folder / name;  // An absolute name stays as it is.
 }
 
 // `certificate-authority` and `certificate-authority-data`: the data wins.
-base::Result<Pem> pem(const json::Value& name, const json::Value& data, const Folder& folder) {
+base::Result<Pem> pem(const json::Value& value, std::string_view field, const Place& place) {
+  const std::string data_field = fmt::format("{}-data", field);
+  const auto data = value[data_field];
   Pem out;
-  out.file = file(TRY(name.string_or("")), folder);
+  out.file = file(TRY(value[field].string_or("")), place);
   const auto text = TRY(data.string_or(""));
   auto decoded = decode_base64(text);
   if (!decoded) return data.fail(decoded.error().message());
   out.data = *std::move(decoded);
+  out.field = fmt::format("{}.{}", place.text, out.data.empty() ? field : data_field);
   return out;
 }
 
-base::Result<Kubeconfig::Cluster> decode_cluster(const json::Value& value, const Folder& folder) {
+base::Result<Kubeconfig::Cluster> decode_cluster(const json::Value& value, const Place& place) {
   Kubeconfig::Cluster out;
+  out.place = place.text;
   out.server = TRY(value["server"].string_or(""));
-  out.ca = TRY(pem(value["certificate-authority"], value["certificate-authority-data"], folder));
+  out.ca = TRY(pem(value, "certificate-authority", place));
   out.tls_server_name = TRY(value["tls-server-name"].string_or(""));
   out.insecure = TRY(value["insecure-skip-tls-verify"].boolean_or(false));
   out.proxy = TRY(value["proxy-url"].string_or(""));
@@ -68,7 +77,7 @@ base::Result<ExecPlugin::Interactive> decode_interactive(const json::Value& valu
   return value.fail(fmt::format("\"{}\" is none of Never, IfAvailable, Always", mode));
 }
 
-base::Result<ExecPlugin> decode_plugin(const json::Value& value, const Folder& folder) {
+base::Result<ExecPlugin> decode_plugin(const json::Value& value, const Place& place) {
   ExecPlugin out;
   out.api_version = TRY(value["apiVersion"].string());
   if (out.api_version != "client.authentication.k8s.io/v1" &&
@@ -77,7 +86,7 @@ base::Result<ExecPlugin> decode_plugin(const json::Value& value, const Folder& f
   }
   out.command = TRY(value["command"].string());
   // A name with a slash is a file beside the kubeconfig; one without is looked up in PATH.
-  if (out.command.find('/') != std::string::npos) out.command = file(out.command, folder).native();
+  if (out.command.find('/') != std::string::npos) out.command = file(out.command, place).native();
   for (const auto& argument : TRY(value["args"].items_or_none())) {
     out.arguments.emplace_back(TRY(argument.string()));
   }
@@ -103,13 +112,14 @@ base::Result<Impersonation> decode_impersonation(const json::Value& value) {
   return out;
 }
 
-base::Result<Kubeconfig::User> decode_user(const json::Value& value, const Folder& folder) {
+base::Result<Kubeconfig::User> decode_user(const json::Value& value, const Place& place) {
   Kubeconfig::User out;
-  out.certificate = TRY(pem(value["client-certificate"], value["client-certificate-data"], folder));
-  out.key = TRY(pem(value["client-key"], value["client-key-data"], folder));
+  out.place = place.text;
+  out.certificate = TRY(pem(value, "client-certificate", place));
+  out.key = TRY(pem(value, "client-key", place));
   out.token = TRY(value["token"].string_or(""));
-  out.token_file = file(TRY(value["tokenFile"].string_or("")), folder);
-  if (value["exec"].exists()) out.plugin = TRY(decode_plugin(value["exec"], folder));
+  out.token_file = file(TRY(value["tokenFile"].string_or("")), place);
+  if (value["exec"].exists()) out.plugin = TRY(decode_plugin(value["exec"], place));
   out.impersonate = TRY(decode_impersonation(value));
   for (const std::string_view way : {"auth-provider", "username"}) {
     if (value[way].exists()) out.unsupported = way;
@@ -117,7 +127,7 @@ base::Result<Kubeconfig::User> decode_user(const json::Value& value, const Folde
   return out;
 }
 
-base::Result<Kubeconfig::Context> decode_context(const json::Value& value, const Folder&) {
+base::Result<Kubeconfig::Context> decode_context(const json::Value& value, const Place&) {
   Kubeconfig::Context out;
   out.cluster = TRY(value["cluster"].string_or(""));
   out.user = TRY(value["user"].string_or(""));
@@ -125,20 +135,23 @@ base::Result<Kubeconfig::Context> decode_context(const json::Value& value, const
   return out;
 }
 
+// `list`: "users", and `member`: "user".
 template <typename T>
-base::Status decode_named(std::map<std::string, T>& out, const json::Value& list, std::string_view member,
-                          base::Result<T> (*decode)(const json::Value&, const Folder&), const Folder& folder) {
-  for (const auto& item : TRY(list.items_or_none())) {
+base::Status decode_named(std::map<std::string, T>& out, const json::Value& root, std::string_view list,
+                          std::string_view member, base::Result<T> (*decode)(const json::Value&, const Place&),
+                          const std::filesystem::path& file) {
+  for (const auto& item : TRY(root[list].items_or_none())) {
     const std::string name(TRY(item["name"].string()));
     if (!item[member].exists()) continue;
-    auto decoded = TRY(decode(item[member], folder));
+    const Place place{.folder = file.parent_path(), .text = fmt::format("{}: {}[{}]", file.string(), list, name)};
+    auto decoded = TRY(decode(item[member], place));
     out.try_emplace(name, std::move(decoded));
   }
   return {};
 }
 
 base::Result<std::string> told_to_plugin(const Config& config) {
-  const std::string ca = TRY(base::within("certificate authority", config.ca.read()));
+  const std::string ca = TRY(base::within(config.ca.field, config.ca.read()));
   return json::object([&](json::Object& out) {
     out.put("server", config.server.text());
     out.put_unless_empty("certificate-authority-data", http::base64(ca));
@@ -157,16 +170,16 @@ base::Result<T> look_up(const std::map<std::string, T>& map, std::string_view wh
 
 }  // namespace
 
-base::Result<Kubeconfig> Kubeconfig::parse(std::string_view text, const Folder& folder) {
+base::Result<Kubeconfig> Kubeconfig::parse(std::string_view text, const std::filesystem::path& file) {
   Kubeconfig out;
   const auto documents = TRY(json::from_yaml(text));
   if (documents.empty()) return out;
   json::Reader reader;
   const auto root = TRY(reader.parse(documents.front()));
   out.current_context = TRY(root["current-context"].string_or(""));
-  TRY(decode_named(out.clusters, root["clusters"], "cluster", decode_cluster, folder));
-  TRY(decode_named(out.users, root["users"], "user", decode_user, folder));
-  TRY(decode_named(out.contexts, root["contexts"], "context", decode_context, folder));
+  TRY(decode_named(out.clusters, root, "clusters", "cluster", decode_cluster, file));
+  TRY(decode_named(out.users, root, "users", "user", decode_user, file));
+  TRY(decode_named(out.contexts, root, "contexts", "context", decode_context, file));
   return out;
 }
 
@@ -186,16 +199,12 @@ base::Result<Config> Kubeconfig::choose(std::string_view context, const Override
   const Cluster cluster = TRY(look_up(clusters, "cluster", chosen.cluster));
   const User user = chosen.user.empty() ? User() : TRY(look_up(users, "user", chosen.user));
   if (!user.unsupported.empty()) {
-    return fail(Fault::invalid, fmt::format("user \"{}\": {} is not supported", chosen.user, user.unsupported));
-  }
-  if (user.impersonate.user.empty() && user.impersonate != Impersonation()) {  // As kubectl: who else would be meant?
-    return fail(Fault::invalid,
-                fmt::format("user \"{}\": as-uid, as-groups and as-user-extra need as: whom to be", chosen.user));
+    return fail(Fault::invalid, fmt::format("{}.{} is not supported", user.place, user.unsupported));
   }
 
   Config out;
-  out.server =
-      TRY(base::within(fmt::format("cluster \"{}\": server", chosen.cluster), http::Url::parse(cluster.server)));
+  out.impersonate = TRY(whom_to_be(user.impersonate, instead.impersonate, fmt::format("user \"{}\"", chosen.user)));
+  out.server = TRY(base::within(cluster.place + ".server", http::Url::parse(cluster.server)));
   out.ca = cluster.ca;
   out.tls_server_name = cluster.tls_server_name;
   out.insecure = cluster.insecure;
@@ -206,10 +215,9 @@ base::Result<Config> Kubeconfig::choose(std::string_view context, const Override
     out.token_file = user.token_file;
     out.plugin = user.plugin;
   }
-  out.impersonate = user.impersonate;
   if (out.plugin.wants_cluster) out.plugin.cluster = TRY(told_to_plugin(out));
   if (!cluster.proxy.empty()) {
-    out.proxy = TRY(base::within(fmt::format("cluster \"{}\": proxy-url", chosen.cluster), parse_proxy(cluster.proxy)));
+    out.proxy = TRY(base::within(cluster.place + ".proxy-url", parse_proxy(cluster.proxy)));
   }
   if (!chosen.ns.empty()) out.ns = chosen.ns;
   return out;
@@ -226,7 +234,7 @@ base::Result<Config> from_kubeconfig(const std::vector<std::filesystem::path>& f
       continue;
     }
     if (!text) return std::unexpected(text.error());
-    merged.merge(TRY(base::within(path.string(), Kubeconfig::parse(*text, path.parent_path()))));
+    merged.merge(TRY(base::within(path.string(), Kubeconfig::parse(*text, path))));
   }
   if (!files.empty() && missing.size() == files.size()) {
     return fail(Fault::absent, fmt::format("{}: no such file; KUBECONFIG or --kubeconfig says where a kubeconfig is",

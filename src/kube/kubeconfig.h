@@ -18,6 +18,7 @@ struct Kubeconfig {
     std::string tls_server_name;
     bool insecure = false;
     std::string proxy;
+    std::string place;  // For errors: "/path/config: clusters[main]".
   };
   struct User {
     Pem certificate;
@@ -27,6 +28,7 @@ struct Kubeconfig {
     ExecPlugin plugin;
     Impersonation impersonate;
     std::string unsupported;  // A way to log in that we do not have; an error only if this user is chosen.
+    std::string place;        // As a cluster's.
   };
   struct Context {
     std::string cluster;
@@ -39,8 +41,8 @@ struct Kubeconfig {
   std::map<std::string, Context> contexts;
   std::string current_context;
 
-  // YAML or JSON; relative file names in it are taken from `folder`.
-  static base::Result<Kubeconfig> parse(std::string_view text, const std::filesystem::path& folder);
+  // YAML or JSON; relative file names in it are taken from the folder of `file`, which is not read.
+  static base::Result<Kubeconfig> parse(std::string_view text, const std::filesystem::path& file);
 
   void merge(Kubeconfig later);  // What is here already stays.
   // Empty: the current one.

@@ -70,7 +70,8 @@ ListWatch::Step ListWatch::next(base::TimePoint now) {
     return List{{.selection = options_.selection, .not_older_than = least, .limit = page_size_, .token = page_token_}};
   }
   if (!must_list_ && was_cut_) {  // Of this list only the version counts, so one object will do.
-    return List{{.selection = options_.selection, .not_older_than = version_, .limit = 1, .token = ""}};
+    return List{.request = {.selection = options_.selection, .not_older_than = version_, .limit = 1, .token = ""},
+                .is_whole = false};
   }
   timeout_ = draw_timeout();
   initial_ = must_list_;

@@ -47,6 +47,7 @@ class ListWatch {
   };
   struct List {
     ListRequest request;
+    bool is_whole = true;  // Its pages are followed to the last; of another, the first says all that is wanted.
   };
   struct Watch {
     WatchRequest request;

@@ -69,11 +69,7 @@ class Talk {
   void operator()(const ListWatch::List& list) {
     const auto page = take(list.request);
     if (!page) return fail(page.error());
-    if (auto token = next_page(*page); !token.empty()) {
-      ListRequest next = list.request;
-      next.token = std::move(token);
-      ahead_.emplace(client_, resource_, std::move(next), stop_);
-    }
+    if (list.is_whole) ask_ahead(list.request, next_page(*page));
     steps_.listed(*page, now());
     tell();
   }
@@ -98,6 +94,12 @@ class Talk {
     auto page = is_asked ? ahead_->take() : client_.list(resource_, request, within(kAnswerTime, stop_));
     ahead_.reset();
     return page;
+  }
+
+  void ask_ahead(ListRequest next, std::string token) {
+    if (token.empty()) return;
+    next.token = std::move(token);
+    ahead_.emplace(client_, resource_, std::move(next), stop_);
   }
 
   bool listen(http::Stream& stream, const std::stop_token& stop) {

@@ -90,11 +90,16 @@ class NoteServer {
     return promised_ += static_cast<std::uint64_t>(changes);
   }
 
+  void cut_later() {
+    server_.post([this] { server_.cut_all(); });
+  }
+
   // Ends the server's thread, so that this one may look.
   const Notes& close() {
     server_.close();
     return notes_;
   }
+  int lists_of_one() const { return lists_of_one_; }  // Once it is closed.
 
  private:
   struct Change {
@@ -140,6 +145,7 @@ class NoteServer {
   std::string page(const http::Request& request) {
     const std::string token = parameter(request, "continue");
     auto [version, rest] = token.empty() ? std::pair(version_, notes_) : pages_.at(token);
+    if (parameter(request, "limit") == "1") ++lists_of_one_;
     std::vector<std::string> items;
     for (std::uint64_t left = number(parameter(request, "limit")); left > 0 && !rest.empty(); --left) {
       items.push_back(note_json(*rest.begin()));
@@ -156,6 +162,7 @@ class NoteServer {
 
   std::uint64_t version_ = 0;
   std::uint64_t promised_ = 0;
+  int lists_of_one_ = 0;
   Notes notes_;
   std::vector<Change> history_;
   std::map<std::string, std::pair<std::uint64_t, Notes>> pages_;
@@ -195,12 +202,19 @@ class NoteReader {
   std::atomic<std::uint64_t> version_ = 0;
 };
 
+// Between two looks: a processor is left to those who are looked at.
+void leave_a_moment() {
+  (void)runtime::Signal().wait({}, base::SteadyClock().now() + 1ms);
+}
+
 template <typename Fact>
 bool comes_true(Fact fact) {
-  for (const auto until = http::soon(); base::SteadyClock().now() < until; std::this_thread::yield()) {
-    if (fact()) return true;
+  const auto until = http::soon(60s);
+  while (!fact()) {
+    if (base::SteadyClock().now() > until) return false;
+    leave_a_moment();
   }
-  return false;
+  return true;
 }
 
 TEST(Reflector, readers_follow_it_while_it_is_stopped_and_lists_again) {
@@ -211,13 +225,14 @@ TEST(Reflector, readers_follow_it_while_it_is_stopped_and_lists_again) {
   runtime::Signal changed;
   runtime::Signal told;
   const runtime::Signal::Listener listener(changed, [&] { told.raise(); });
-  Reflector<Note> reflector(**client, {"", "v1", "notes", true}, decode_note, changed);
+  const Resource notes{"", "v1", "notes", true};
+  Reflector<Note> reflector(**client, notes, decode_note, changed);
   ASSERT_TRUE(comes_true([&] { return reflector.latest()->complete; }));
 
   NoteReader restless(reflector);
   NoteReader waiting(reflector);  // Looks only when something is said to be new.
   std::jthread looks([&](const std::stop_token& stop) {
-    while (!stop.stop_requested()) restless.look();
+    for (; !stop.stop_requested(); leave_a_moment()) restless.look();
   });
   std::jthread waits([&](const std::stop_token& stop) {
     told.raise();
@@ -235,7 +250,12 @@ TEST(Reflector, readers_follow_it_while_it_is_stopped_and_lists_again) {
   EXPECT_TRUE(follows(10));
   reflector.stop();
   const auto last = reflector.latest();
-  server.change_later(5 * kBatch);
+  // Told over the connection on which a watch would have been told of it.
+  const std::string unseen = fmt::format(R"("resourceVersion":"{}")", server.change_later(5 * kBatch));
+  EXPECT_TRUE(comes_true([&] {
+    const auto page = (*client)->list(notes, {.limit = 1}, within(60s));
+    return page && page->contains(unseen);
+  }));
   EXPECT_EQ(reflector.latest(), last) << "without its thread nothing changes";
   reflector.list_again();
   EXPECT_TRUE(follows(10));
@@ -252,6 +272,24 @@ TEST(Reflector, readers_follow_it_while_it_is_stopped_and_lists_again) {
   EXPECT_EQ(notes_of(*reflector.latest()), truth);
   EXPECT_EQ(restless.notes(), truth);
   EXPECT_EQ(waiting.notes(), truth);
+}
+
+TEST(Reflector, of_the_list_that_confirms_a_watch_after_a_cut_no_second_page_is_asked_for) {
+  NoteServer server;
+  const auto client = Client::connect(server.config());
+  ASSERT_TRUE(client) << client.error().message();
+  runtime::Signal changed;
+  Reflector<Note> reflector(**client, {"", "v1", "notes", true}, decode_note, changed);
+  ASSERT_TRUE(comes_true([&] { return reflector.latest()->complete; }));
+  const auto sees_a_change = [&] {
+    const std::uint64_t end = server.change_later(1);
+    return comes_true([&] { return reflector.latest()->version == end; });
+  };
+  ASSERT_TRUE(sees_a_change()) << "there is a watch to be cut";
+  server.cut_later();
+  EXPECT_TRUE(sees_a_change());
+  server.close();
+  EXPECT_EQ(server.lists_of_one(), 1);
 }
 
 }  // namespace

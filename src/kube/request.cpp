@@ -120,10 +120,6 @@ http::Request create(const Resource& resource, std::string_view ns, std::string 
   return writing("POST", std::move(target), "application/json", std::move(body));
 }
 
-http::Request create_in(const Resource& resource, const Key& key, std::string_view subresource, std::string body) {
-  return writing("POST", Target(resource.object(key, subresource)), "application/json", std::move(body));
-}
-
 http::Request update(const Resource& resource, const Key& key, std::string_view subresource, std::string body,
                      std::string_view manager) {
   Target target(resource.object(key, subresource));

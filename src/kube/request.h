@@ -48,7 +48,6 @@ http::Request get(const Resource& resource, const Key& key, std::string_view sub
 http::Request list(const Resource& resource, const ListRequest& request);
 http::Request watch(const Resource& resource, const WatchRequest& request);
 http::Request create(const Resource& resource, std::string_view ns, std::string body, std::string_view manager);
-http::Request create_in(const Resource& resource, const Key& key, std::string_view subresource, std::string body);
 http::Request update(const Resource& resource, const Key& key, std::string_view subresource, std::string body,
                      std::string_view manager);
 http::Request patch(const Resource& resource, const Key& key, std::string_view subresource, PatchType type,

@@ -15,9 +15,9 @@ base::Result<Thing> decode(const json::Value& object) {
 
 class StoreTest : public testing::Test {
  protected:
-  bool put(std::uint64_t version, std::string_view body) {
+  bool put(std::uint64_t version, std::string_view body, const std::string& uid = "u") {
     json::Reader reader;
-    store_.put({.key = {"", "a"}, .uid = "u", .version = version}, reader.parse(body).value());
+    store_.put({.key = {"", "a"}, .uid = uid, .version = version}, reader.parse(body).value());
     store_.settle();
     return changed_.wait({}, base::TimePoint());
   }
@@ -51,6 +51,23 @@ TEST_F(StoreTest, what_becomes_unreadable_or_readable_is_news) {
   EXPECT_EQ(view->unknown.at({"", "a"}).uid, "u");
   EXPECT_NE(view->unknown.at({"", "a"}).why, "");
   EXPECT_TRUE(put(3, R"({"text":"one"})"));
+}
+
+// As where the deletion of the first was never told.
+TEST_F(StoreTest, another_object_of_the_same_name_is_news_however_alike_it_is) {
+  EXPECT_TRUE(put(1, R"({"text":"one"})"));
+  EXPECT_TRUE(put(2, R"({"text":"two"})", "another"));
+  ASSERT_EQ(store_.latest()->objects.size(), 1U);
+  EXPECT_EQ(store_.latest()->objects.front()->uid, "another");
+  EXPECT_EQ(store_.latest()->objects.front()->value.text, "two");
+}
+
+TEST_F(StoreTest, another_object_of_the_same_name_that_cannot_be_read_takes_the_old_one_away) {
+  EXPECT_TRUE(put(1, R"({"text":"one"})"));
+  EXPECT_TRUE(put(2, R"({"text":5})", "another"));
+  EXPECT_TRUE(store_.latest()->objects.empty());
+  ASSERT_TRUE(store_.latest()->unknown.contains({"", "a"}));
+  EXPECT_EQ(store_.latest()->unknown.at({"", "a"}).uid, "another");
 }
 
 TEST_F(StoreTest, it_knows_when_the_server_last_told_anything) {

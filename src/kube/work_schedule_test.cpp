@@ -311,5 +311,12 @@ TEST(WorkSchedule, a_key_that_needs_nothing_is_not_remembered) {
   EXPECT_EQ(counts.retries, 1U);
 }
 
+TEST(WorkScheduleDeathTest, a_key_that_is_not_taken_cannot_be_done) {
+  WorkSchedule schedule;
+  EXPECT_DEATH(schedule.done("a", kFirstAdd), "");
+  schedule.add("a", kFirstAdd);
+  EXPECT_DEATH(schedule.done("a", kFirstAdd), "");
+}
+
 }  // namespace
 }  // namespace kube

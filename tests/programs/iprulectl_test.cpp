@@ -45,22 +45,31 @@ TEST(Iprulectl, what_was_typed_never_reaches_the_terminal_raw) {
   EXPECT_EQ(done.errors.find('\x1b'), std::string::npos);
 }
 
-TEST(Iprulectl, a_group_of_nobody_is_refused_and_one_of_the_kubeconfigs_user_is_not) {
+// What comes of it where a kubeconfig says this of its user, and a flag that of whom to be.
+std::string version_as(const std::string& user, const std::string& flag, const std::string& value) {
   const testbed::TempFolder folder;
-  const auto with_group = [&](const std::string& user) {
-    const auto kubeconfig = folder / "kubeconfig";
-    EXPECT_TRUE(base::write_file(kubeconfig,
-                                 "current-context: c\n"
-                                 "clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]\n"
-                                 "users: [{name: u, user: {" +
-                                     user +
-                                     "}}]\n"
-                                     "contexts: [{name: c, context: {cluster: c, user: u}}]\n"));
-    const auto done = run({IPRULECTL, "version", "--kubeconfig", kubeconfig.native(), "--as-group", "readers"});
-    return done.output + done.errors;
-  };
-  EXPECT_THAT(with_group(""), HasSubstr("--as-group: no user to be; --as names one"));
-  EXPECT_THAT(with_group("as: jane"), testing::AllOf(HasSubstr("127.0.0.1:1"), testing::Not(HasSubstr("--as-group"))))
+  const auto kubeconfig = folder / "kubeconfig";
+  EXPECT_TRUE(base::write_file(kubeconfig,
+                               "current-context: c\n"
+                               "clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]\n"
+                               "users: [{name: u, user: {" +
+                                   user +
+                                   "}}]\n"
+                                   "contexts: [{name: c, context: {cluster: c, user: u}}]\n"));
+  const auto done = run({IPRULECTL, "version", "--kubeconfig", kubeconfig.native(), flag, value});
+  return done.output + done.errors;
+}
+
+TEST(Iprulectl, a_group_of_nobody_is_refused_and_one_of_the_kubeconfigs_user_is_not) {
+  EXPECT_THAT(version_as("", "--as-group", "readers"), HasSubstr("--as-group: no user to be; --as names one"));
+  EXPECT_THAT(version_as("as: jane", "--as-group", "readers"),
+              testing::AllOf(HasSubstr("127.0.0.1:1"), testing::Not(HasSubstr("--as-group"))))
+      << "the server is asked";
+}
+
+TEST(Iprulectl, the_kubeconfigs_groups_of_nobody_are_those_of_who_is_named) {
+  EXPECT_THAT(version_as("as-groups: [readers]", "--as", "jane"),
+              testing::AllOf(HasSubstr("127.0.0.1:1"), testing::Not(HasSubstr("as-groups"))))
       << "the server is asked";
 }
 
