@@ -96,6 +96,27 @@ TEST_P(FaultProxyTest, a_question_is_asked_again_when_the_server_says_when_and_a
   EXPECT_EQ(proxy_.calls({.verb = "create", .resource = "configmaps"}), before + 1);
 }
 
+TEST_P(FaultProxyTest, a_busy_server_is_asked_again_after_the_time_it_asks_for_and_no_earlier) {
+  ASSERT_OK(put("a", "one"));
+  proxy_.inject({.verb = "get", .name = "a"},
+                fault::Answer{.status = 429, .body = "busy", .headers = {{"retry-after", "1"}}});
+  const auto start = base::SteadyClock().now();
+  EXPECT_TRUE(through_->get(kConfigMaps, key("a"), kube::within(kBound)));
+  EXPECT_GE(base::SteadyClock().now() - start, 1s);
+  EXPECT_EQ(proxy_.calls({.verb = "get", .name = "a"}), 2);
+}
+
+TEST_P(FaultProxyTest, a_server_that_is_busy_beyond_the_deadline_is_told_at_once) {
+  proxy_.inject({.verb = "get", .name = "a"},
+                fault::Answer{.status = 429, .body = "busy", .headers = {{"retry-after", "50"}}});
+  const auto busy = through_->get(kConfigMaps, key("a"), soon());
+  ASSERT_FALSE(busy);
+  EXPECT_EQ(busy.error().fault(), Fault::unavailable);  // Whoever waited for the deadline would hear of a timeout.
+  ASSERT_TRUE(busy.error().status);
+  EXPECT_EQ(busy.error().status->code, 429);
+  EXPECT_EQ(proxy_.calls({.verb = "get", .name = "a"}), 1);
+}
+
 TEST_P(FaultProxyTest, old_lists_are_replayed) {
   ASSERT_OK(put("a", "one"));
   const kube::ListRequest all{.selection = {.ns = ns_, .label_selector = "", .field_selector = ""}, .token = ""};

@@ -4,6 +4,7 @@
 #include <string>
 #include <sys/mount.h>
 #include <sys/socket.h>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,12 +12,14 @@
 #include "api.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "testbed/fault_proxy.h"
 #include "testbed/temp_folder.h"
 
 namespace api_test {
 namespace {
 
 using base::Fault;
+using testing::AllOf;
 using testing::HasSubstr;
 
 // A file of this test's in the place of one of the machine's, for this sandbox alone.
@@ -53,14 +56,19 @@ base::Fd silent_name_server() {
 
 class NameServiceTest : public ApiTest {
  protected:
-  NameServiceTest() {
-    kube::Config config = must(kube::from_kubeconfig({cluster_.admin_kubeconfig()}, ""));
+  static kube::Config config_of(const std::filesystem::path& kubeconfig) {
+    return must(kube::from_kubeconfig({kubeconfig}, ""));
+  }
+  // The same server, known by its name.
+  static std::unique_ptr<kube::Client> by_name(kube::Config config, const http::Tuning& tuning = {}) {
     config.tls_server_name = config.server.host;
     config.server.host = "api.cluster.example";
-    named_ = must(kube::Client::connect(config, {}, {}, {.dial_timeout = 500ms}));
+    return must(kube::Client::connect(config, {}, {}, tuning));
   }
-  void stands_at(const char* address) {
-    hosts_.write(fmt::format("127.0.0.1 localhost\n{} api.cluster.example\n", address));
+  void stands_at(const std::vector<std::string>& addresses) {
+    std::string hosts = "127.0.0.1 localhost\n";
+    for (const std::string& address : addresses) hosts += address + " api.cluster.example\n";
+    hosts_.write(hosts);
   }
   kube::Result<std::string> ask(base::Duration patience) {
     return named_->get(kNamespaces, {"", "default"}, kube::within(patience));
@@ -69,7 +77,7 @@ class NameServiceTest : public ApiTest {
   Instead hosts_{"/etc/hosts", "127.0.0.1 localhost\n"};
   Instead resolver_{"/etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:30 attempts:1\n"};
   const base::Fd silent_ = silent_name_server();
-  std::unique_ptr<kube::Client> named_;
+  std::unique_ptr<kube::Client> named_ = by_name(config_of(cluster_.admin_kubeconfig()), {.dial_timeout = 500ms});
 };
 
 TEST_F(NameServiceTest, A14_one_that_never_answers_holds_nobody_past_his_deadline) {
@@ -78,23 +86,44 @@ TEST_F(NameServiceTest, A14_one_that_never_answers_holds_nobody_past_his_deadlin
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().fault(), Fault::unavailable);
   EXPECT_THAT(late.error().message(), HasSubstr("look up api.cluster.example: no answer in time"));
-  stands_at("127.0.0.1");
+  stands_at({"127.0.0.1"});
   EXPECT_TRUE(testbed::eventually("the name is known", kBound, [&] { return ask(20s).has_value(); }));
 }
 
 TEST_F(NameServiceTest, A14_an_address_that_has_changed_is_found_by_the_next_connection) {
-  stands_at("127.0.0.1");
+  stands_at({"127.0.0.1"});
   EXPECT_TRUE(testbed::eventually("the name is known", kBound, [&] { return ask(20s).has_value(); }));
-  stands_at("192.0.2.1");  // Nobody is there, and no way leads there.
-  ASSERT_OK(ask(20s));     // The connection is as good as before.
+  stands_at({"192.0.2.1"});  // Nobody is there, and no way leads there.
+  ASSERT_OK(ask(20s));       // The connection is as good as before.
   ASSERT_OK(cluster_.api_server().restart());
   const auto wrong = ask(20s);
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().fault(), Fault::unavailable);
   EXPECT_TRUE(testbed::eventually("the wrong address is named", kBound,
                                   [&] { return ask(20s).error().message().contains("192.0.2.1"); }));
-  stands_at("127.0.0.1");
+  stands_at({"127.0.0.1"});
   EXPECT_TRUE(testbed::eventually("the right one", kBound, [&] { return ask(20s).has_value(); }));
+}
+
+TEST_F(NameServiceTest, A14_the_addresses_of_a_name_are_tried_in_turn_and_named_when_nobody_answers) {
+  stands_at({"127.0.0.2", "127.0.0.3"});
+  kube::Config config = config_of(cluster_.admin_kubeconfig());
+  config.server.port = 1;  // Which nobody serves.
+  const auto refused = by_name(config)->get(kNamespaces, {"", "default"}, kube::within(kBound));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().fault(), Fault::unavailable);
+  EXPECT_THAT(refused.error().message(), AllOf(HasSubstr("connect 127.0.0.2:1: "), HasSubstr("connect 127.0.0.3:1: ")));
+}
+
+// Which comes first is the resolver's affair: each of the two is the one that answers, and so one of them comes second.
+TEST_F(NameServiceTest, A14_one_address_of_a_name_that_answers_is_enough) {
+  stands_at({"127.0.0.2", "127.0.0.1"});
+  const kube::Config server = config_of(cluster_.admin_kubeconfig());
+  for (const std::string address : {"127.0.0.1", "127.0.0.2"}) {
+    testbed::FaultProxy only(server.server, must(server.tls()), address);
+    const auto answer = by_name(config_of(only.kubeconfig()))->get(kNamespaces, {"", "default"}, kube::within(kBound));
+    EXPECT_TRUE(answer) << "at " << address << ": " << answer.error().message();
+  }
 }
 
 }  // namespace

@@ -169,21 +169,34 @@ TEST_F(ReflectorTest, bookmarks_carry_the_version_on_without_a_change) {
 }
 
 TEST_F(ReflectorTest, a_version_that_was_compacted_away_leads_to_a_new_list) {
+  const auto config = must(kube::from_kubeconfig({cluster_.admin_kubeconfig()}, ""));
+  testbed::FaultProxy proxy(config.server, must(config.tls()));
+  const auto through = connect(proxy.kubeconfig());
   ASSERT_OK(put("a", "one"));
   ASSERT_OK(put("b", "one"));
-  Watcher watcher(*client_, ns_);
-  EXPECT_TRUE(watcher.sees({{"a", "one"}, {"b", "one"}}));
+  const testbed::CallMatch watches{.verb = "watch", .resource = "configmaps"};
+  const Values old = {{"a", "one"}, {"b", "one"}};
+  Watcher watcher(*through, ns_);
+  EXPECT_TRUE(watcher.sees(old));
 
-  // The reflector's connection is held up while history moves on without it: another client does the writing.
-  cluster_.api_server().kill();
-  EXPECT_TRUE(watcher.sees("trouble", [](const auto& view) { return view.trouble.has_value(); }));
-  EXPECT_EQ(watcher.values().size(), 2U) << "what was known stays";
-  ASSERT_OK(cluster_.api_server().restart());
+  // The next watch is held up while history moves on without it: another client does the writing.
+  proxy.inject(watches, testbed::fault::Hold(), {.skip = 0, .count = testbed::FaultProxy::kAlways});
+  const int before = proxy.calls(watches);
+  proxy.cut_all();
+  ASSERT_TRUE(testbed::eventually("a watch is held", kBound, [&] { return proxy.calls(watches) > before; }));
   ASSERT_OK(drop("b"));
   ASSERT_OK(put("a", "two"));
   ASSERT_OK(cluster_.compact());
   ASSERT_OK(cluster_.api_server().restart());
-  EXPECT_TRUE(watcher.sees({{"a", "two"}}));
+  EXPECT_EQ(watcher.values(), old) << "what was known stays";
+  EXPECT_EQ(watcher.view()->lists, 1U);
+
+  proxy.heal();
+  EXPECT_TRUE(testbed::eventually("what has become of it", kBound, [&] {
+    proxy.release();  // Each time: whoever was about to wait would have missed it.
+    return watcher.values() == Values{{"a", "two"}};
+  }));
+  EXPECT_EQ(watcher.view()->lists, 2U) << "no watch goes on from a version that is forgotten";
   EXPECT_EQ(watcher.time_travels(), 0);
 }
 

@@ -22,13 +22,14 @@ TEST_F(ReviewTest, we_learn_who_we_are) {
 TEST_F(ReviewTest, who_may_can_be_somebody_else) {
   auto config = must(kube::from_kubeconfig({cluster_.admin_kubeconfig()}, ""));
   config.impersonate = {.user = "jane",
-                        .uid = "",
+                        .uid = "7",
                         .groups = {"people", "readers"},
                         .extra = {{"example.com/Reason", {"upgrade", "audit"}}}};
   const auto client = must(kube::Client::connect(config));
   const auto user = kube::who_am_i(*client, soon());
   ASSERT_OK(user);
   EXPECT_EQ(user->name, "jane");
+  EXPECT_EQ(user->uid, "7");
   EXPECT_THAT(user->groups, testing::IsSupersetOf({"people", "readers"}));
   EXPECT_THAT(user->extra, testing::Contains(
                                testing::Pair("example.com/reason", testing::UnorderedElementsAre("upgrade", "audit"))));

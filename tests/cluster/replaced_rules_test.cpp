@@ -89,6 +89,7 @@ TEST_F(ReplacedRules, D12_an_address_used_again_during_cleanup_ends_with_the_rul
                       source));
   ASSERT_EQ(put_service("new", "198.51.100.5"), source);
   ASSERT_TRUE(eventually("published beside it", kBound, [&] { return published() == source + " " + source; }));
+  ASSERT_EQ(rules_from(source), fmt::format("1000:\tfrom {} lookup 100 proto 183\n", source));
   start_container(*worker_);
   EXPECT_TRUE(has_exactly(source, fmt::format("1000:\tfrom {} lookup 101 proto 183\n", source))) << rules(*worker_);
   EXPECT_TRUE(eventually("the old object is gone", kBound, [&] { return published() == source; })) << published();

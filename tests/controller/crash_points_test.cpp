@@ -17,7 +17,6 @@
 namespace controller_test {
 namespace {
 
-using namespace std::chrono_literals;
 using testbed::CallMatch;
 using testbed::eventually;
 using testbed::FaultProxy;
@@ -202,7 +201,7 @@ class CrashPoints : public testing::TestWithParam<Workload> {
     })) << controller.output();
     // The last order of all: it was done, and all was right already.
     if (crash && !has_crashed && comes_always(workload, *crash)) {
-      EXPECT_TRUE(eventually("the write was made", 5s, [&] { return !controller.running(); }));
+      EXPECT_TRUE(eventually("the write was made", api_test::kBound, [&] { return !controller.running(); }));
     }
     proxy_.heal();
     Outcome out{.writes = count(), .state = end_state(script_, workload.has_rule_after)};

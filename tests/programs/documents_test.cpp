@@ -104,6 +104,7 @@ TEST(Pages, what_is_left_out_may_be_anything_and_the_rest_must_be_right) {
   EXPECT_FALSE(tells_truly("a\n", "a\nb\n"));
   EXPECT_TRUE(tells_truly("a 0.1.0 6.1.0-18-amd64 -\n", "a 0.1.0 6.18.44-fc-v509 -\n"));
   EXPECT_FALSE(tells_truly("a 0.1.0 6.1.0-18-amd64 -\n", "a 0.1.1 6.18.44-fc-v509 -\n"));
+  EXPECT_FALSE(tells_truly("a 0.1.0-rc.1 -\n", "a 0.1.0-rc.2 -\n")) << "a version of ours counts with all its parts";
 }
 
 TEST(Pages, make_run_runs_the_lab) {
