@@ -28,8 +28,8 @@ struct RuleSpread {
   std::map<std::string, Shortfall> missing;  // By node, the first of each.
   std::span<const std::string> bare;         // Nodes that should run an agent and do not.
   std::span<const std::string> unseen_agents;
-  std::vector<std::string> cleaning;         // Withdrawn objects that are still there.
-  std::vector<std::string> names_taken;      // Objects of others that have a name we would have used.
+  std::vector<std::string> cleaning;     // Withdrawn objects that are still there.
+  std::vector<std::string> names_taken;  // Objects of others that have a name we would have used.
 
   void add(const Spread& spread);
 };
