@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "api/fitting.h"
 #include "api/int_or_string.h"
 #include "api/quantities.h"
 #include "base/result.h"
@@ -58,6 +59,14 @@ class Decoder {
   void always(std::string_view key, T& field) {
     (*this)(key, field);
   }
+  template <typename T>
+  void required(std::string_view key, Fitting<T> field) {
+    if (status_) status_ = read(value_[key], field);
+  }
+  template <typename T>
+  void operator()(std::string_view key, Fitting<T> field) {
+    if (status_ && value_[key].exists()) status_ = read(value_[key], field);
+  }
   base::Status status() && { return std::move(status_); }
 
  private:
@@ -88,6 +97,12 @@ class Decoder {
   template <std::integral T>
   static base::Status read(const json::Value& value, T& field) {
     field = TRY(value.integer<T>());
+    return {};
+  }
+  template <std::integral T>
+  static base::Status read(const json::Value& value, Fitting<T> field) {
+    const auto any = TRY(value.integer<std::int64_t>());
+    field.number = std::in_range<T>(any) ? static_cast<T>(any) : T();
     return {};
   }
   static base::Status read(const json::Value& value, meta::Labels& field) {
@@ -166,6 +181,14 @@ class Encoder {
   template <typename T>
   void always(std::string_view key, const T& field) {
     write(key, field);
+  }
+  template <typename T>
+  void required(std::string_view key, Fitting<T> field) {
+    write(key, field.number);
+  }
+  template <typename T>
+  void operator()(std::string_view key, Fitting<T> field) {
+    (*this)(key, field.number);
   }
 
  private:

@@ -39,6 +39,14 @@ class Describer {
   void required(std::string_view key, const T& field) {
     add(fmt::format("{}.{}", path_, key), field, " required");
   }
+  template <typename T>
+  void operator()(std::string_view key, Fitting<T> field) {
+    (*this)(key, field.number);
+  }
+  template <typename T>
+  void required(std::string_view key, Fitting<T> field) {
+    required(key, field.number);
+  }
 
  private:
   template <typename T>

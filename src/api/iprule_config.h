@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/fitting.h"
 #include "api/iprule.h"
 #include "api/kinds.h"
 #include "base/result.h"
@@ -59,8 +60,9 @@ struct IPRuleConfig {
     template <typename Self, typename Visitor>
     static void fields(Self& self, Visitor& visit) {
       visit.required("serviceIP", self.service_ip);
-      visit.required("table", self.table);
-      visit("priority", self.priority);
+      // Out of range there is no table, and no priority: its hash does not fit then, so no node obeys it.
+      visit.required("table", fitting(self.table));
+      visit("priority", fitting(self.priority));
       visit.required("state", self.state);
       visit("nodeSelector", self.node_selector);
       visit("vrf", self.vrf);

@@ -1,5 +1,6 @@
 #include "api/iprule_config.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace api {
@@ -43,6 +44,22 @@ TEST(IPRuleConfig, an_object_of_the_old_project_is_read) {
   ASSERT_TRUE(config) << config.error().message();
   EXPECT_TRUE(config->is_managed());
   EXPECT_EQ(config->spec.source_mode, SourceMode::cluster_ip);
+}
+
+TEST(IPRuleConfig, D25_numbers_out_of_range_are_none_and_the_object_is_read) {
+  json::Reader reader;
+  const auto read = [&](const char* numbers) {
+    return decode_iprule_config(*reader.parse(fmt::format(
+        R"({{"metadata":{{"name":"a"}},"spec":{{"serviceIP":"10.0.0.1",{},"state":"present"}}}})", numbers)));
+  };
+  const auto negative = read(R"("table":-5,"priority":1000)");
+  ASSERT_TRUE(negative) << negative.error().message();
+  EXPECT_EQ(negative->spec.table, 0U);
+  EXPECT_EQ(negative->spec.priority, 1000U);
+  EXPECT_EQ(read(R"("table":4294967396)")->spec.table, 0U) << "the kernel would take it for 100";
+  EXPECT_EQ(read(R"("table":100,"priority":-1)")->spec.priority, 0U);
+  EXPECT_EQ(read(R"("table":"100")").error().message(), "spec.table: expected a number, found a string");
+  EXPECT_EQ(read(R"("priority":1)").error().message(), "spec.table: is required");
 }
 
 TEST(IPRuleConfig, D36_an_unknown_state_is_an_error_not_a_withdrawal) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -30,8 +31,12 @@ class UnknownFields {
     if (status_ && value_[key].exists()) status_ = look_into(value_[key], field);
   }
   template <typename T>
-  void required(std::string_view key, T& field) {
-    (*this)(key, field);
+  void operator()(std::string_view key, Fitting<T> field) {
+    (*this)(key, field.number);
+  }
+  template <typename T>
+  void required(std::string_view key, T&& field) {
+    (*this)(key, std::forward<T>(field));
   }
   template <typename T>
   void always(std::string_view key, T& field) {
