@@ -46,8 +46,11 @@ std::unexpected<Error> fail_errno(std::string_view call, int errno_value) {
   const Fault fault = errno_value == ENOENT                           ? Fault::absent
                       : errno_value == EACCES || errno_value == EPERM ? Fault::denied
                                                                       : Fault::unavailable;
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): glibc's is safe.
-  return fail(fault, fmt::format("{}: {}", call, std::strerror(errno_value)), errno_value);
+  return fail(fault, fmt::format("{}: {}", call, errno_text(errno_value)), errno_value);
+}
+
+std::string errno_text(int errno_value) {
+  return std::strerror(errno_value);  // NOLINT(concurrency-mt-unsafe): glibc's is safe.
 }
 
 std::string errno_name(int errno_value) {

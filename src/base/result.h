@@ -50,6 +50,8 @@ std::unexpected<Error> fail(Fault fault, std::string message, int errno_value = 
 // The errno of a failed system call: "open /run/x: No such file or directory".
 std::unexpected<Error> fail_errno(std::string_view call, int errno_value);
 
+std::string errno_text(int errno_value);  // "File exists"
+
 // "EEXIST", or "errno 250" for one without a name.
 std::string errno_name(int errno_value);
 

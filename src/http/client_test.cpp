@@ -130,6 +130,43 @@ TEST(Client, a_certificate_for_another_name_is_refused) {
   EXPECT_TRUE(matching.send(get("/"), soon()));
 }
 
+// A company's root signs the cluster's CA, which alone is in the kubeconfig.
+TEST(Client, a_ca_that_another_one_has_signed_is_trusted) {
+  const Identity root = make_identity("DNS:root", "root");
+  const Identity ours = make_identity("DNS:ours", "ours", &root);
+  const Identity theirs = make_identity("DNS:theirs", "theirs", &root);
+  ScriptedServer server(echo);
+  server.present(make_identity("IP:127.0.0.1", "server", &ours));
+  TlsOptions trust;
+  trust.ca = ours.certificate;
+  const auto response = Client(server.url(), *TlsContext::load(trust)).send(get("/"), soon());
+  EXPECT_TRUE(response) << response.error().message();
+  trust.ca = theirs.certificate;
+  EXPECT_FALSE(Client(server.url(), *TlsContext::load(trust)).send(get("/"), soon()));
+}
+
+TEST(Client, the_subject_of_a_certificate_is_no_name_of_a_server) {
+  ScriptedServer server(echo);
+  const Identity identity = make_identity("IP:127.0.0.1", "localhost");
+  server.present(identity);
+  TlsOptions trust;
+  trust.ca = identity.certificate;
+  EXPECT_TRUE(Client(server.url(), *TlsContext::load(trust)).send(get("/"), soon()));
+  trust.server_name = "localhost";
+  const auto refused = Client(server.url(), *TlsContext::load(trust)).send(get("/"), soon());
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("ostname mismatch"), std::string::npos) << refused.error().message();
+}
+
+TEST(Client, what_a_server_says_of_our_certificate_is_told) {
+  ScriptedServer server(echo);
+  server.demand_certificates();
+  Client client = connect_to(server);
+  const auto refused = client.send(get("/"), soon());
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("certificate required"), std::string::npos) << refused.error().message();
+}
+
 TEST(Client, every_address_of_a_name_is_tried) {
   ScriptedServer server(echo, "127.0.0.1");  // `localhost` is ::1 too, where nobody listens.
   Url url = server.url();

@@ -78,21 +78,40 @@ std::optional<Request> next_request(std::string& input) {
   return out;
 }
 
+using Certificate = std::unique_ptr<X509, decltype(&X509_free)>;
+using Key = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
+using Memory = std::unique_ptr<BIO, decltype(&BIO_free)>;
+
+Memory memory(const std::string& text) {
+  return {BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), BIO_free};
+}
+
+Certificate read_certificate(const Identity& identity) {
+  return {PEM_read_bio_X509(memory(identity.certificate).get(), nullptr, nullptr, nullptr), X509_free};
+}
+
+Key read_key(const Identity& identity) {
+  return {PEM_read_bio_PrivateKey(memory(identity.key).get(), nullptr, nullptr, nullptr), EVP_PKEY_free};
+}
+
 }  // namespace
 
-Identity make_identity(const std::string& alternative_names) {
-  const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(EVP_EC_gen("P-256"), EVP_PKEY_free);
-  const std::unique_ptr<X509, decltype(&X509_free)> certificate(X509_new(), X509_free);
+Identity make_identity(const std::string& alternative_names, const std::string& common_name, const Identity* issuer) {
+  const Key key(EVP_EC_gen("P-256"), EVP_PKEY_free);
+  const Certificate certificate(X509_new(), X509_free);
   X509_set_version(certificate.get(), 2);
   ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), 1);
   X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -60);
   X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 3600);
   X509_set_pubkey(certificate.get(), key.get());
   X509_NAME* const name = X509_get_subject_name(certificate.get());
-  X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>("scripted"), -1, -1, 0);
-  X509_set_issuer_name(certificate.get(), name);
+  X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(common_name.c_str()), -1,
+                             -1, 0);
+  const Certificate signer = issuer == nullptr ? Certificate(nullptr, X509_free) : read_certificate(*issuer);
+  X509_set_issuer_name(certificate.get(), signer ? X509_get_subject_name(signer.get()) : name);
   add_extension(certificate.get(), NID_subject_alt_name, alternative_names);
-  X509_sign(certificate.get(), key.get(), EVP_sha256());
+  add_extension(certificate.get(), NID_basic_constraints, "critical,CA:TRUE");
+  X509_sign(certificate.get(), issuer == nullptr ? key.get() : read_key(*issuer).get(), EVP_sha256());
   return {
       .certificate = pem([&](BIO* bio) { PEM_write_bio_X509(bio, certificate.get()); }),
       .key = pem([&](BIO* bio) { PEM_write_bio_PrivateKey(bio, key.get(), nullptr, nullptr, 0, nullptr, nullptr); }),
@@ -197,17 +216,7 @@ ScriptedServer::ScriptedServer(Script script, const std::string& listen_on, Spea
 
   SSL_CTX* const context = SSL_CTX_new(TLS_server_method());
   context_ = {context, [](void* one) { SSL_CTX_free(static_cast<SSL_CTX*>(one)); }};
-  const auto read = [](const std::string& text) { return BIO_new_mem_buf(text.data(), static_cast<int>(text.size())); };
-  BIO* const certificate_bio = read(identity_.certificate);
-  X509* const certificate = PEM_read_bio_X509(certificate_bio, nullptr, nullptr, nullptr);
-  BIO* const key_bio = read(identity_.key);
-  EVP_PKEY* const key = PEM_read_bio_PrivateKey(key_bio, nullptr, nullptr, nullptr);
-  SSL_CTX_use_certificate(context, certificate);
-  SSL_CTX_use_PrivateKey(context, key);
-  EVP_PKEY_free(key);
-  BIO_free(key_bio);
-  X509_free(certificate);
-  BIO_free(certificate_bio);
+  present(identity_);
   SSL_CTX_set_alpn_select_cb(context, choose_protocol, &speaks_);
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   thread_ = std::jthread([this](std::stop_token stop) { run(std::move(stop)); });
@@ -222,6 +231,16 @@ void ScriptedServer::speak_at_most(int tls_version) {
   SSL_CTX_set_security_level(context, 0);  // Without which there is no such version any more.
   SSL_CTX_set_min_proto_version(context, TLS1_VERSION);
   SSL_CTX_set_max_proto_version(context, tls_version);
+}
+
+void ScriptedServer::present(const Identity& identity) {
+  auto* const context = static_cast<SSL_CTX*>(context_.get());
+  SSL_CTX_use_certificate(context, read_certificate(identity).get());
+  SSL_CTX_use_PrivateKey(context, read_key(identity).get());
+}
+
+void ScriptedServer::demand_certificates() {
+  SSL_CTX_set_verify(static_cast<SSL_CTX*>(context_.get()), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
 }
 
 void ScriptedServer::close() {

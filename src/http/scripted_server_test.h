@@ -19,12 +19,13 @@
 
 namespace http {
 
-// A key and a certificate that signs itself, for these names or addresses.
+// A key and a certificate for these names or addresses, which another one signs, or it itself.
 struct Identity {
   std::string certificate;
   std::string key;
 };
-Identity make_identity(const std::string& alternative_names);  // "IP:127.0.0.1,DNS:localhost"
+Identity make_identity(const std::string& alternative_names /* "IP:127.0.0.1,DNS:localhost" */,
+                       const std::string& common_name = "scripted", const Identity* issuer = nullptr);
 
 // An HTTP server over TLS on loopback that does what a test tells it: for the answers that no real server gives on
 // demand. It speaks HTTP/2, or HTTP/1.1 alone where it is made so. The script runs on the server's thread for each
@@ -46,8 +47,12 @@ class ScriptedServer {
 
   Url url() const;
   TlsOptions trust() const;
-  void speak_at_most(int tls_version);  // Before anybody connects.
-  void close();                         // Ends the thread: no script runs after this.
+  // Before anybody connects.
+  void present(const Identity& identity);  // Instead of its own.
+  void demand_certificates();
+  void speak_at_most(int tls_version);
+
+  void close();  // Ends the thread: no script runs after this.
   int accepted() const { return accepted_; }
   int resets_seen() const { return resets_seen_; }
 

@@ -32,6 +32,8 @@ base::Status trust(SSL_CTX* context, const std::string& ca) {
   }
   ERR_clear_error();  // The end of the text is an "error" too.
   if (count == 0) return fail(Fault::invalid, "the CA data holds no PEM certificate");
+  // Who gives a CA means it, be it another one's: clusters under a company's CA know no more of it than their own part.
+  (void)X509_STORE_set_flags(SSL_CTX_get_cert_store(context), X509_V_FLAG_PARTIAL_CHAIN);
   return {};
 }
 
@@ -42,7 +44,8 @@ base::Status expect_name(SSL* ssl, const std::string& name) {
     if (X509_VERIFY_PARAM_set1_ip_asc(param, name.c_str()) != 1) return fail(Fault::invalid, tls_error("server name"));
     return {};
   }
-  X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  // The subject's name is not what a certificate is for (RFC 9110, 4.3.4), as also Go's clients have it.
+  X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
   // SSL_set_tlsext_host_name() without its old-style cast.
   const long named =
       SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(name.c_str()));

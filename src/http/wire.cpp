@@ -15,6 +15,8 @@ namespace {
 using base::fail;
 using base::Fault;
 
+constexpr std::string_view kLost = "connection lost";
+
 std::string handshake_error(const SSL* ssl) {
   const long verdict = SSL_get_verify_result(ssl);
   if (verdict != X509_V_OK) {
@@ -75,16 +77,20 @@ base::Result<std::size_t> Wire::write(std::string_view bytes) {
 
 base::Result<std::size_t> Wire::told(int result) {
   if (result > 0) return static_cast<std::size_t>(result);
+  const int error = result < 0 ? errno : 0;
   if (ssl_) {
     const int reason = SSL_get_error(ssl_.get(), result);
     wants_write_ = reason == SSL_ERROR_WANT_WRITE;
     if (reason == SSL_ERROR_WANT_READ || reason == SSL_ERROR_WANT_WRITE) return std::size_t{0};
     ended_ = reason == SSL_ERROR_ZERO_RETURN;
+    // The server's word about our certificate: in TLS 1.3 it comes after the handshake.
+    if (reason == SSL_ERROR_SSL) return fail(Fault::unavailable, tls_error(kLost));
   } else {
-    if (result < 0 && (errno == EAGAIN || errno == EINTR)) return std::size_t{0};
+    if (error == EAGAIN || error == EINTR) return std::size_t{0};
     ended_ = result == 0;
   }
-  return fail(Fault::unavailable, "connection lost");
+  return fail(Fault::unavailable,
+              error == 0 ? std::string(kLost) : fmt::format("{}: {}", kLost, base::errno_text(error)));
 }
 
 }  // namespace http
