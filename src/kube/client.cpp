@@ -76,16 +76,14 @@ Limit within(base::Duration time, std::stop_token stop) {
 
 // The way to the server, and who we are to it.
 struct Client::Line {
-  Line(const Config& of, Actor by, std::unique_ptr<Credentials> who, http::TlsContext tls, const http::Tuning& tuning)
+  Line(const Config& of, Actor by, std::unique_ptr<Credentials> who, FileWatch files, http::TlsContext tls,
+       const http::Tuning& tuning)
       : config(of),
         actor(std::move(by)),
         http(of.server, std::move(tls), tuning, of.proxy),
         credentials(std::move(who)),
-        certificates(credentials->certificates()) {
-    for (const Pem* pem : {&config.ca, &config.certificate, &config.key}) {
-      if (pem->data.empty()) tls_files.add(pem->file);
-    }
-  }
+        tls_files(std::move(files)),
+        certificates(credentials->certificates()) {}
 
   void observe(const http::Request& request, int code, base::TimePoint start) const {
     if (observer) observer(request.method, code, base::SteadyClock().now() - start);
@@ -158,6 +156,10 @@ base::Result<std::unique_ptr<Client>> Client::connect(const Config& config, Acto
                                                       const http::Tuning& tuning) {
   auto credentials = std::make_unique<Credentials>(config);
   TRY(credentials->start());
+  FileWatch tls_files;  // Before they are read: what is replaced from here on is noticed.
+  for (const Pem* pem : {&config.ca, &config.certificate, &config.key}) {
+    if (pem->data.empty()) tls_files.add(pem->file);
+  }
   auto options = TRY(config.tls());
   credentials->apply_certificate(options);
   auto tls = TRY(http::TlsContext::load(options));
@@ -165,7 +167,8 @@ base::Result<std::unique_ptr<Client>> Client::connect(const Config& config, Acto
     base::log::warning("whoever answers is taken for the API server: insecure-skip-tls-verify is set",
                        {{"server", config.server.text()}});
   }
-  auto line = std::make_shared<Line>(config, std::move(actor), std::move(credentials), std::move(tls), tuning);
+  auto line = std::make_shared<Line>(config, std::move(actor), std::move(credentials), std::move(tls_files),
+                                     std::move(tls), tuning);
   return std::unique_ptr<Client>(new Client(std::move(line), pace));
 }
 

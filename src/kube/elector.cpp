@@ -57,7 +57,7 @@ bool Elector::leading(base::TimePoint now) const {
 }
 
 std::optional<Lease> Elector::release(base::TimePoint now, const std::string& wall) {
-  const bool ours = leading(now) && current_;
+  const bool ours = leading(now) && current_ && seen_;  // Somebody may have deleted it.
   held_until_.reset();
   if (!ours) return std::nullopt;
   Lease freed = *seen_;

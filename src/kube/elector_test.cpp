@@ -304,6 +304,16 @@ TEST_F(ElectorStep, release_gives_up_the_claim_in_the_version_last_written) {
   EXPECT_FALSE(elector_.leading(at(1)));
 }
 
+TEST_F(ElectorStep, a_lease_that_somebody_has_deleted_needs_no_release) {
+  lead(0);
+  expect<Elector::Write>(2);
+  elector_.failed(at(2));
+  expect<Elector::Read>(4);
+  elector_.saw(std::nullopt, at(4));
+  EXPECT_FALSE(elector_.release(at(4), "later"));
+  EXPECT_FALSE(elector_.leading(at(4)));
+}
+
 TEST_F(ElectorStep, attempts_to_acquire_are_spread_and_renewals_are_not) {
   elector_.saw(of_other(), at(0));
   const auto until = expect<Elector::Wait>(0).until;

@@ -69,15 +69,23 @@ std::optional<EventJournal::Write> EventJournal::next(base::TimePoint now) {
 void EventJournal::wrote(const Write& write) {
   Record* const record = find(write);
   if (record == nullptr) return;
-  record->stored = {.event = write.event, .note = write.what.note, .count = write.count, .first = write.first};
+  record->stored = stored_by(write);
+  record->tried.reset();
 }
 
 void EventJournal::failed(const Write& write, Failure failure) {
   Record* const record = find(write);
   if (record == nullptr || failure == Failure::final) return;
-  if (record->unreported == 0) record->first = write.first;
+  if (failure == Failure::known && !record->tried) return;  // Somebody else's: it will stay in our way.
+  if (write.create || record->unreported == 0) record->first = write.first;
   record->unreported += write.unreported;
   if (failure == Failure::gone) record->stored.reset();
+  if (failure == Failure::known) {
+    record->unreported -= record->tried->count;  // What came after the try is a series of it.
+    record->stored = std::exchange(record->tried, {});
+  } else if (write.create && !record->tried) {
+    record->tried = stored_by(write);
+  }
 }
 
 std::optional<base::TimePoint> EventJournal::next_due(base::TimePoint now) const {
@@ -132,16 +140,24 @@ EventJournal::Write EventJournal::make_write(Record& record) {
             .last = record.last,
             .unreported = unreported};
   }
-  // Events about cluster-scoped objects live in `default`: the server wants it so.
-  const std::string ns = notice.regarding.ns.empty() ? "default" : notice.regarding.ns;
-  const std::string name = fmt::format("{}.{:016x}", shorten(notice.regarding.name, kMostName), next_name_++);
-  return {.event = {ns, name},
+  if (record.tried && record.tried->note != notice.note) record.tried.reset();
+  return {.event = record.tried ? record.tried->event : fresh_name(notice),
           .create = true,
           .what = notice,
           .count = unreported,
           .first = record.first,
           .last = record.last,
           .unreported = unreported};
+}
+
+Key EventJournal::fresh_name(const Notice& notice) {
+  // Events about cluster-scoped objects live in `default`: the server wants it so.
+  const std::string ns = notice.regarding.ns.empty() ? "default" : notice.regarding.ns;
+  return {ns, fmt::format("{}.{:016x}", shorten(notice.regarding.name, kMostName), next_name_++)};
+}
+
+EventJournal::Stored EventJournal::stored_by(const Write& write) {
+  return {.event = write.event, .note = write.what.note, .count = write.count, .first = write.first};
 }
 
 std::string encode_event(const EventJournal::Write& write, const EventReporter& reporter) {

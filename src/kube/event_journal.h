@@ -37,6 +37,7 @@ struct Notice {
 
 // Which events to write, when. Pure; the caller brings both clocks.
 //  - Of one (object, reason) at most one write a minute. What happens meanwhile is counted, and the last note wins.
+//  - One whose answer was lost is tried again under its name, so the server never has it twice.
 //  - The same note again is a series of the Event that is stored; another note, or the same after six minutes of
 //    silence, is a new Event.
 //  - All together keep to an overall rate. At most `kMost` (object, reason) pairs are remembered; beyond that
@@ -63,7 +64,12 @@ class EventJournal {
   // The next write, if one is due; then exactly one of the two.
   std::optional<Write> next(base::TimePoint now);
   void wrote(const Write& write);
-  enum class Failure { passing, gone, final };  // The server is away; the stored Event is; it will never accept it.
+  enum class Failure {
+    passing,  // The server is away, or its answer was lost.
+    known,    // It has an Event of this name: an answer was lost before.
+    gone,     // The stored Event is.
+    final,    // It will never accept it.
+  };
   void failed(const Write& write, Failure failure);
 
   std::optional<base::TimePoint> next_due(base::TimePoint now) const;
@@ -84,12 +90,15 @@ class EventJournal {
     WallTime last;
     base::TimePoint due;  // No write before.
     std::optional<Stored> stored;
+    std::optional<Stored> tried;  // Whether it is stored, nobody has said.
   };
 
   Record* find_or_make(const Notice& notice, base::TimePoint now);
   const Subject* first_due() const;
   Record* find(const Write& write);
   Write make_write(Record& record);
+  Key fresh_name(const Notice& notice);
+  static Stored stored_by(const Write& write);
 
   std::uint64_t next_name_;
   std::uint64_t dropped_ = 0;

@@ -95,8 +95,29 @@ TEST_F(EventJournalTest, what_failed_is_told_with_the_next_write) {
   const auto again = write(60s);
   ASSERT_TRUE(again);
   EXPECT_TRUE(again->create);
+  EXPECT_EQ(again->event, lost->event);
   EXPECT_EQ(again->count, 2);
   EXPECT_EQ(again->first, kWall);
+}
+
+TEST_F(EventJournalTest, what_was_stored_though_its_answer_was_lost_goes_on_as_a_series) {
+  add(about("a"), 0s);
+  journal_.failed(*journal_.next(kFirstEvent), EventJournal::Failure::passing);
+  add(about("a"), 5s);
+  const auto again = journal_.next(kFirstEvent + 1min);
+  journal_.failed(*again, EventJournal::Failure::known);
+  const auto series = write(2min);
+  ASSERT_TRUE(series);
+  EXPECT_FALSE(series->create);
+  EXPECT_EQ(series->event, again->event);
+  EXPECT_EQ(series->count, 2);
+  EXPECT_EQ(series->unreported, 1);
+}
+
+TEST_F(EventJournalTest, a_name_that_is_another_ones_is_not_asked_for_again) {
+  add(about("a"), 0s);
+  journal_.failed(*journal_.next(kFirstEvent), EventJournal::Failure::known);
+  EXPECT_FALSE(journal_.next_due(kFirstEvent + 1min));
 }
 
 TEST_F(EventJournalTest, an_event_that_has_expired_is_made_anew) {

@@ -13,12 +13,14 @@ using Failure = EventJournal::Failure;
 const Resource kEvents{"events.k8s.io", "v1", "events", true};
 constexpr auto kEventTime = std::chrono::seconds(10);
 
+}  // namespace
+
 Failure failure_of(const Error& error, const EventJournal::Write& write) {
   switch (error.fault()) {
     case Fault::absent:
       return write.create ? Failure::final : Failure::gone;  // The name space has gone; the Event has expired.
     case Fault::conflict:
-      return write.create ? Failure::final : Failure::passing;  // An answer was lost: it is there.
+      return write.create ? Failure::known : Failure::passing;
     case Fault::invalid:
     case Fault::denied:
       return Failure::final;
@@ -26,8 +28,6 @@ Failure failure_of(const Error& error, const EventJournal::Write& write) {
       return Failure::passing;
   }
 }
-
-}  // namespace
 
 Events::Events(Client& client, EventReporter reporter)
     : client_(client),

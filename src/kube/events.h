@@ -9,6 +9,8 @@
 
 namespace kube {
 
+EventJournal::Failure failure_of(const Error& error, const EventJournal::Write& write);
+
 // Writes Events (events.k8s.io/v1) from a thread of its own, at the pace of an EventJournal. record() takes no longer
 // than a look into memory, whatever the server does; what is not written when this ends is lost. Usable from any
 // thread; the client must outlive it.

@@ -110,7 +110,8 @@ void ListWatch::failed(const Error& error, base::TimePoint now) {
     return;
   }
   if (error.fault() == Fault::expired || is_too_large(error)) {
-    const bool first = !consistent_;
+    const bool first = !consistent_ && now > expired_at_ + kGoodWhile;
+    expired_at_ = now;
     must_list_ = consistent_ = true;
     if (first) return;  // The server is well and tells us what to do: do it at once, but not again and again.
   }

@@ -124,6 +124,7 @@ class ListWatch {
 
   base::TimePoint resume_at_{};
   base::TimePoint failed_at_{};
+  base::TimePoint expired_at_ = base::TimePoint::min();  // Our version, by the server's word.
   std::uint64_t failures_ = 0;
   std::uint64_t lists_ = 0;
   std::uint64_t falls_ = 0;

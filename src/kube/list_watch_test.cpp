@@ -188,6 +188,20 @@ TEST_F(Steps, a_watch_that_was_cut_goes_on_where_the_server_still_reaches_its_ve
   EXPECT_EQ(store_.latest()->lists, 1U);
 }
 
+// A cache that lists a version its own watches have forgotten must not be asked in a circle.
+TEST_F(Steps, a_version_that_expires_again_right_after_its_list_waits) {
+  ask_for_second_list();
+  (void)next<ListWatch::Watch>();
+  steps_.failed(status(422, "Invalid"), now_);
+  load(7);
+  steps_.failed(status(410, "Expired"), now_);
+  load(8);  // At once.
+  EXPECT_EQ(steps_.failures(), 0U);
+  steps_.failed(status(410, "Expired"), now_);
+  EXPECT_EQ(steps_.failures(), 1U);
+  EXPECT_TRUE(std::holds_alternative<ListWatch::Pause>(steps_.next(now_)));
+}
+
 // A restored storage: resumed from our version, the watch would bring nothing until the server has come that far.
 TEST_F(Steps, A8_a_version_that_has_fallen_is_noticed_before_the_watch_goes_on) {
   load(7);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api.h"
+#include "testbed/fault_proxy.h"
 
 namespace api_test {
 namespace {
@@ -56,6 +57,34 @@ TEST_F(EventsTest, the_server_accepts_new_events_series_and_cluster_scoped_objec
       client_->patch(kEvents, series.event, kube::PatchType::merge, kube::encode_series(series), soon());
   ASSERT_OK(patched);
   EXPECT_THAT(*patched, testing::HasSubstr(R"("count":2)"));
+}
+
+// As Events does, without its minutes.
+TEST_F(EventsTest, one_whose_answer_was_lost_is_stored_once) {
+  const kube::Config admin_config = must(kube::from_kubeconfig({cluster_.admin_kubeconfig()}, ""));
+  testbed::FaultProxy proxy(admin_config.server, must(admin_config.tls()));
+  const auto through = connect(proxy.kubeconfig());
+  proxy.inject({.verb = "create", .resource = "events"}, testbed::fault::LoseAnswer());
+  kube::EventJournal journal(kube::EventJournal(1));
+  const auto start = base::SteadyClock().now();
+  const auto wall = std::chrono::system_clock::now();
+  const auto create = [&](const kube::EventJournal::Write& write) {
+    ASSERT_TRUE(write.create);
+    const auto done = through->create(kEvents, ns_, kube::encode_event(write, {"iprule", "pod"}), soon());
+    ASSERT_FALSE(done);
+    journal.failed(write, kube::failure_of(done.error(), write));
+  };
+  journal.add(notice("a", "hello"), start, wall);
+  create(journal.next(start).value());
+  create(journal.next(start + 1min).value());
+  EXPECT_FALSE(journal.next_due(start + 2min)) << "it is known to be stored";
+  journal.add(notice("a", "hello"), start + 2min, wall + 2min);
+  const auto series = journal.next(start + 2min).value();
+  ASSERT_FALSE(series.create);
+  ASSERT_OK(through->patch(kEvents, series.event, kube::PatchType::merge, kube::encode_series(series), soon()));
+  const std::string body = list(ns_);
+  EXPECT_EQ(body.find("InvalidSpec"), body.rfind("InvalidSpec")) << body;
+  EXPECT_THAT(body, testing::HasSubstr(R"("count":2)"));
 }
 
 TEST_F(EventsTest, recording_never_waits_for_the_server) {

@@ -118,6 +118,14 @@ TEST_F(LeaderTest, a_lease_taken_by_force_is_lost) {
   EXPECT_EQ(spec("holderIdentity"), "thief");  // Every write carries the version it replaces.
 }
 
+TEST_F(LeaderTest, a_leader_whose_lease_was_deleted_stops_in_order) {
+  Candidate leader(*client_, lease(), "me");
+  ASSERT_TRUE(leader.leads_within(kBound));
+  ASSERT_OK(admin()->remove(kLeases, lease(), {}, soon()));
+  leader.stop();
+  EXPECT_TRUE(leader.end());
+}
+
 TEST_F(LeaderTest, a_candidate_can_be_stopped_while_it_waits) {
   Candidate leader(*client_, lease(), "me");
   ASSERT_TRUE(leader.leads_within(kBound));
