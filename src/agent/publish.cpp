@@ -35,7 +35,7 @@ std::vector<api::IPRuleConfig> objects_to_publish(const Manifests& manifests) {
   const auto desired = intent::desired_configs(
       {.rules = rules, .services = services, .nodes = nodes, .slices = slices, .default_priority = priority});
   std::vector<api::IPRuleConfig> out;
-  for (const intent::Write& write : intent::changes({}, desired, priority, intent::DirectRemoval(), {})) {
+  for (const intent::Write& write : intent::changes({}, {}, desired, priority, intent::DirectRemoval(), {})) {
     out.push_back(write.object);
     out.back().meta.uid = out.back().meta.name;  // Nobody gives one out here, and names are unique.
   }

@@ -99,7 +99,8 @@ std::optional<ClusterSeen> ClusterWatch::look() {
                   .pod_views = {},
                   .pods = {},
                   .unseen_agents = {},
-                  .unread_reports = {}};
+                  .unread_reports = {},
+                  .unread_configs = {}};
   std::set<std::string> name_spaces;
   for (const api::Agent* agent : out.agents.objects) name_spaces.insert(agent->meta.ns);
   pods_.follow(name_spaces);
@@ -112,6 +113,7 @@ std::optional<ClusterSeen> ClusterWatch::look() {
   for (const auto& [key, reason] : out.states.view->unknown) {
     out.unread_reports.push_back(fmt::format("report of node {}", key.name));
   }
+  for (const auto& [key, reason] : out.configs.view->unknown) out.unread_configs.push_back(key.name);
   note_on_demand(out);
   return out;
 }

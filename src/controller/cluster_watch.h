@@ -46,6 +46,7 @@ struct ClusterSeen {
   std::vector<const api::Pod*> pods;
   std::vector<std::string> unseen_agents;  // In words, as AgentPlaces has them.
   std::vector<std::string> unread_reports;
+  std::vector<std::string> unread_configs;  // By name.
 
   // A policy or Service that is there but cannot be read may be the reason for any of the published objects.
   bool may_withdraw() const {

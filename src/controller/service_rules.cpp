@@ -16,9 +16,10 @@ namespace {
 using namespace std::chrono_literals;
 using Step = intent::Write::Step;
 
-constexpr base::Duration kTogether = 50ms;  // Changes that come within this after a pass are one next pass.
-constexpr base::Duration kPatience = 5s;    // For nodes to do what they were told, before the status names them.
-constexpr base::Duration kTelling = 20ms;   // For statuses in one pass: orders to nodes wait no longer for them.
+constexpr base::Duration kTogether = 50ms;      // Changes that come within this after a pass are one next pass.
+constexpr base::Duration kPatience = 5s;        // For nodes to do what they were told, before the status names them.
+constexpr base::Duration kBesideFailures = 1s;  // A pass that is due tries again what fails: no more often than this.
+constexpr base::Duration kTelling = 20ms;       // For statuses in one pass: orders to nodes wait no longer for them.
 
 base::TimePoint steady_now() {
   return base::SteadyClock().now();
@@ -40,6 +41,14 @@ ServiceRulesFigures figures_of(const ClusterSeen& seen, const intent::Decision& 
   }
   out.pending_nodes = decision.pending_nodes;
   return out;
+}
+
+// What two objects have in common of which one replaces the other.
+using Steered = std::pair<api::SourceMode, std::optional<net::Address>>;
+
+Steered steered_by(const api::IPRuleConfig& config) {
+  const auto source = net::Address::parse(config.spec.service_ip);
+  return {config.spec.source_mode, source ? std::optional(*source) : std::nullopt};
 }
 
 // One that cannot be read, and never could, may be the one that counts. Its settings are the priorities of all objects,
@@ -80,6 +89,7 @@ base::Result<ServiceRules::Work> ServiceRules::decide(const ClusterSeen& seen, b
                                   .services = seen.services.objects,
                                   .slices = seen.slices.objects,
                                   .configs = seen.configs.objects,
+                                  .unread_configs = seen.unread_configs,
                                   .places = {.nodes = seen.nodes.objects,
                                              .pods = seen.pods,
                                              .states = seen.states.objects,
@@ -121,19 +131,25 @@ base::Result<kube::Next> ServiceRules::reconcile(std::stop_token stop) {
   log_changes(work);
   if (options_.figures) options_.figures(work.figures);
   if (stop.stop_requested()) return kube::Next::on_change();
-  if (work.failed > 0) {
-    return base::fail(base::Fault::unavailable,
-                      fmt::format("{} writes failed; the first: {}", work.failed, work.first_error));
-  }
+  const base::Duration wait = time_to_next(work, due);
+  if (work.failed == 0) return kube::Next::after(wait);
+  return kube::Next::failed(
+      {base::Fault::unavailable, fmt::format("{} writes failed; the first: {}", work.failed, work.first_error)}, wait);
+}
 
-  base::Duration wait = work.is_left ? kTogether : kResync;
+// What is due by itself. It does not wait for the back-off of a write that fails, nor does that one come more often
+// for what this pass has left.
+base::Duration ServiceRules::time_to_next(const Work& work, std::optional<base::TimePoint> due) const {
+  const base::TimePoint start = work.start;
+  base::Duration wait = kResync;
   if (due) wait = std::min<base::Duration>(wait, *due - start);
   if (const auto late = patience_.next_late()) wait = std::min<base::Duration>(wait, *late - start);
   if (const auto untold = pace_.next_due()) wait = std::min<base::Duration>(wait, *untold - start);
   if (work.decision.look_again != meta::Time::max()) {
     wait = std::min<base::Duration>(wait, work.decision.look_again - wall_now());
   }
-  return kube::Next::after(std::max<base::Duration>(wait, kTogether));
+  if (work.failed > 0) return std::max<base::Duration>(wait, kBesideFailures);
+  return work.is_left ? kTogether : std::max(wait, kTogether);
 }
 
 // True if it was done. The others do not depend on one that failed.
@@ -189,10 +205,16 @@ void ServiceRules::write_states(Work& work, const std::stop_token& stop) {
 
 void ServiceRules::write_configs(Work& work, const std::stop_token& stop) {
   static const std::vector<std::string> kNobody;
+  std::set<Steered> not_come;
   for (const intent::Write& one : work.decision.configs) {
     if (!may_write(work, stop)) return;
     const std::string& name = one.object.meta.name;
-    if (!note(work, configs_.write(one, stop), api::IPRuleConfig::kKind, intent::text(one.step), name)) continue;
+    // What steers now stays until there is something instead.
+    if (one.step == Step::withdraw && one.is_replaced && not_come.contains(steered_by(one.object))) continue;
+    if (!note(work, configs_.write(one, stop), api::IPRuleConfig::kKind, intent::text(one.step), name)) {
+      if (one.step == Step::create || one.step == Step::reactivate) not_come.insert(steered_by(one.object));
+      continue;
+    }
     if (one.step == Step::create) ++work.figures.created;
     if (one.step == Step::repair || one.step == Step::reactivate) ++work.figures.updated;
     if (one.step == Step::withdraw) ++work.figures.marked_absent;

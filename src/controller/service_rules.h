@@ -94,6 +94,7 @@ class ServiceRules {
   void write_rule_statuses(Work& work, const std::stop_token& stop);
   bool may_write(Work& work, const std::stop_token& stop) const;
   bool may_write_status(Work& work, const std::stop_token& stop) const;
+  base::Duration time_to_next(const Work& work, std::optional<base::TimePoint> due) const;
   static void log_changes(const Work& work);
   void announce_findings(const Work& work);
   void announce_blindness(const Work& work, std::set<std::string>& found);

@@ -20,6 +20,8 @@ Outcome outcome_of(const base::Result<Next>& result) {
       return Outcome::requeue_after;
     case Next::When::retry:
       return Outcome::requeue;
+    case Next::When::failed:
+      return Outcome::error;
   }
   return Outcome::success;
 }
@@ -77,12 +79,12 @@ Next Controller::pass(const WorkKey& key, std::stop_token stop) {
   if (observe_) {
     observe_({.outcome = outcome_of(result), .waited = queue_.waited(key), .took = clock_.now() - start});
   }
-  if (result) return *result;
-  if (result.error().fault() != base::Fault::cancelled) {
+  const base::Error* const why = result ? result->why() : &result.error();
+  if (why != nullptr && why->fault() != base::Fault::cancelled) {
     base::log::error("reconcile failed, will try again",
-                     {{"controller", options_.name}, {"key", key}, {"err", result.error().message()}});
+                     {{"controller", options_.name}, {"key", key}, {"err", why->message()}});
   }
-  return Next::retry();
+  return result ? *result : Next::retry();
 }
 
 }  // namespace kube

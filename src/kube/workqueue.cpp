@@ -35,6 +35,10 @@ void WorkQueue::done(const WorkKey& key, const Next& next) {
       case Next::When::retry:
         schedule.retry(key, now);
         break;
+      case Next::When::failed:
+        schedule.retry(key, now);
+        schedule.add_at(key, now + next.delay());
+        break;
     }
     schedule.done(key, now);
   });

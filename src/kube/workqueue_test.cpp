@@ -81,6 +81,25 @@ TEST(WorkQueue, a_key_that_is_put_off_still_has_its_failures) {
   EXPECT_GE(base::SteadyClock().now() - start, 127ms) << "each wait is twice the one before";
 }
 
+TEST(WorkQueue, what_is_due_beside_a_failure_does_not_wait_for_its_back_off) {
+  WorkTuning tuning;
+  tuning.first_retry = 1h;
+  WorkQueue queue(tuning);
+  queue.add("one");
+  queue.done(*queue.take({}), Next::failed({base::Fault::unavailable, "no"}, 1ms));
+  EXPECT_EQ(queue.take({}), "one");
+  EXPECT_EQ(queue.counts().retries, 1U);
+}
+
+TEST(WorkQueue, a_failure_is_tried_again_before_what_is_due_much_later) {
+  WorkTuning tuning;
+  tuning.first_retry = 1ms;
+  WorkQueue queue(tuning);
+  queue.add("one");
+  queue.done(*queue.take({}), Next::failed({base::Fault::unavailable, "no"}, 1h));
+  EXPECT_EQ(queue.take({}), "one");
+}
+
 TEST(WorkQueue, a_stop_drains_what_is_ready_and_drops_the_rest) {
   WorkQueue queue;
   queue.add("one");

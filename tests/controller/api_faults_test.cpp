@@ -128,6 +128,23 @@ TEST_F(ControllerFaults, D6_another_table_written_by_hand_is_withdrawn_and_the_r
   EXPECT_TRUE(becomes("programmed", [&] { return is_programmed(); }));
 }
 
+TEST_F(ControllerFaults, D11_what_stands_stays_until_what_replaces_it_could_be_written) {
+  settle(1);
+  const ObedientAgents agents(script_);
+  proxy_.inject(
+      kCreates,
+      fault::Answer{.status = 403,
+                    .body = R"({"kind":"Status","code":403,"reason":"Forbidden","message":"exceeded quota"})"},
+      {.count = FaultProxy::kAlways});
+  const int creates = proxy_.calls(kCreates);
+  put_rule(121);
+  ASSERT_TRUE(becomes("tried four times", [&] { return proxy_.calls(kCreates) >= creates + 4; }));
+  EXPECT_TRUE(are_published(1, 120));
+  proxy_.heal();
+  EXPECT_TRUE(
+      eventually("the new one", kRecovery, [&] { return script_.configs().size() == 1 && are_published(1, 121); }));
+}
+
 TEST_F(ControllerFaults, D6_an_object_that_lost_its_label_gets_it_back_and_is_not_made_twice) {
   settle(1);
   const api::IPRuleConfig before = script_.configs().front();

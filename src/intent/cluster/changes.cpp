@@ -273,10 +273,11 @@ std::vector<const IPRuleConfig*> find_published(std::span<const IPRuleConfig* co
   return out;
 }
 
-std::vector<Write> changes(std::span<const IPRuleConfig* const> existing, const Desired& desired,
-                           std::uint32_t default_priority, const Removal& removal, meta::Time now) {
+std::vector<Write> changes(std::span<const IPRuleConfig* const> existing, std::span<const std::string> unread,
+                           const Desired& desired, std::uint32_t default_priority, const Removal& removal,
+                           meta::Time now) {
   const auto holders = holders_of_tuples(existing, default_priority);
-  std::unordered_set<std::string> names;
+  std::unordered_set<std::string> names(unread.begin(), unread.end());
   for (const IPRuleConfig* config : existing) names.insert(config->meta.name);
 
   std::vector<Write> out;

@@ -52,10 +52,12 @@ class DirectRemoval final : public Removal {
 
 // The writes that turn what exists into what is desired, in the order to try them: what nodes need first, removals
 // last. They do not depend on each other, so one that fails must not stop the others. `existing` has every
-// IPRuleConfig, also those that are not ours: those are never touched, but their names are taken. Pure and independent
-// of the order of its input; a desired tuple is never withdrawn; for equal input after the writes it returns nothing.
-std::vector<Write> changes(std::span<const api::IPRuleConfig* const> existing, const Desired& desired,
-                           std::uint32_t default_priority, const Removal& removal, meta::Time now);
+// IPRuleConfig, also those that are not ours, and `unread` the names of those that cannot be read: both are never
+// touched, but their names are taken. Pure and independent of the order of its input; a desired tuple is never
+// withdrawn; for equal input after the writes it returns nothing.
+std::vector<Write> changes(std::span<const api::IPRuleConfig* const> existing, std::span<const std::string> unread,
+                           const Desired& desired, std::uint32_t default_priority, const Removal& removal,
+                           meta::Time now);
 
 // For each desired object, in order, the one that says it now; nullptr where there is none.
 std::vector<const api::IPRuleConfig*> find_published(std::span<const api::IPRuleConfig* const> existing,

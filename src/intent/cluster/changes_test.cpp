@@ -30,7 +30,7 @@ struct Waiting final : Removal {
 class Objects {
  public:
   std::vector<Write> pass(const Desired& desired, const Removal& removal = DirectRemoval()) {
-    const auto writes = changes(all(), desired, api::kDefaultPriority, removal, kNow);
+    const auto writes = changes(all(), unread, desired, api::kDefaultPriority, removal, kNow);
     for (const Write& write : writes) apply(write);
     return writes;
   }
@@ -56,6 +56,8 @@ class Objects {
     for (const auto& [name, object] : objects_) out.push_back(&object);
     return out;
   }
+
+  Texts unread;  // Names of more objects, which nobody understands.
 
  private:
   void apply(const Write& write) {
@@ -345,6 +347,14 @@ TEST(Changes, an_object_on_its_way_out_is_replaced_under_another_name) {
   objects.at("iprc-10-96-44-9").meta.deleted = kNow;
   EXPECT_EQ(objects.steps(cluster.desired()), Texts{"create iprc-10-96-44-9-t120-p1500"});
   EXPECT_TRUE(objects.pass(cluster.desired()).empty());
+}
+
+// A create of its name would be refused again and again.
+TEST(Changes, an_object_that_cannot_be_read_keeps_its_name_and_another_is_made) {
+  Objects objects;
+  objects.unread = {"iprc-10-96-44-9"};
+  EXPECT_EQ(objects.steps(one_service().desired()), Texts{"create iprc-10-96-44-9-t120-p1500"});
+  EXPECT_TRUE(objects.pass(one_service().desired()).empty());
 }
 
 TEST(Changes, a_reply_is_published_so_that_old_agents_skip_it) {

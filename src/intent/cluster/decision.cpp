@@ -74,7 +74,7 @@ class Decider {
                                     .slices = cluster_.slices,
                                     .default_priority = priority_});
     assign_shards(out_.desired, cluster_.configs);
-    out_.configs = changes(cluster_.configs, out_.desired, priority_, removal_, cluster_.now);
+    out_.configs = changes(cluster_.configs, cluster_.unread_configs, out_.desired, priority_, removal_, cluster_.now);
     if (!cluster_.may_withdraw) std::erase_if(out_.configs, withdraws);
     record_epochs_first();
     for (const Write& write : out_.configs) {

@@ -22,7 +22,8 @@ struct ClusterNow {
   std::span<const api::IPRule* const> rules;
   std::span<const api::Service* const> services;
   std::span<const api::EndpointSlice* const> slices;
-  std::span<const api::IPRuleConfig* const> configs;  // All, also those that are not ours.
+  std::span<const api::IPRuleConfig* const> configs;  // All, also those that are not ours,
+  std::span<const std::string> unread_configs;        // and the names of those that cannot be read.
   AgentPlaces places;
   const api::Agent* agent = nullptr;  // The active one.
   bool may_withdraw = true;           // False: something that cannot be read may be the reason for any object.

@@ -117,6 +117,7 @@ class SmallCluster {
   std::deque<api::EndpointSlice> slices;
   std::vector<std::string> unseen_agents;  // Where there may be more pods.
   std::vector<std::string> unread_reports;
+  std::vector<std::string> unread_configs;
   std::optional<api::Agent> agent;  // The active one.
 
   void add_node(const std::string& name, meta::Labels labels = {}) {
@@ -143,6 +144,7 @@ class SmallCluster {
                            .services = services,
                            .slices = slice_list,
                            .configs = configs,
+                           .unread_configs = unread_configs,
                            .places = {.nodes = node_list,
                                       .pods = pod_list,
                                       .states = states,
