@@ -1,7 +1,8 @@
 // The peers that our figures stand beside: the same work done with the libraries everybody uses. A tool of the bench,
 // not shipped.
 //
-//	peer watch KUBECONFIG EVENTS  follows all Services with a client-go informer
+//	peer watch KUBECONFIG EVENTS  follows all Services with a client-go informer, by protobuf as it does by itself
+//	peer watch-json KUBECONFIG EVENTS  the same by JSON, as it follows all kinds of custom resources
 //	peer apply KUBECONFIG COUNT   applies ConfigMaps with client-go, prints milliseconds
 //	peer rules COUNT              adds rules with vishvananda/netlink, prints milliseconds
 //	peer routes COUNT             the same with routes
@@ -26,7 +27,9 @@ func run(args []string) error {
 	case len(args) >= 1 && args[0] == "manager":
 		return manage()
 	case len(args) == 3 && args[0] == "watch":
-		return counted(args[2], func(events int) error { return watch(args[1], events) })
+		return counted(args[2], func(events int) error { return watch(args[1], events, "") })
+	case len(args) == 3 && args[0] == "watch-json":
+		return counted(args[2], func(events int) error { return watch(args[1], events, "application/json") })
 	case len(args) == 3 && args[0] == "apply":
 		return counted(args[2], func(count int) error { return apply(args[1], count, 4) })
 	case len(args) == 2 && args[0] == "rules":
@@ -34,7 +37,7 @@ func run(args []string) error {
 	case len(args) == 2 && args[0] == "routes":
 		return counted(args[1], addRoutes)
 	}
-	return fmt.Errorf("usage: peer watch KUBECONFIG EVENTS | peer apply KUBECONFIG COUNT | peer rules COUNT | peer routes COUNT | peer manager")
+	return fmt.Errorf("usage: peer watch KUBECONFIG EVENTS | peer watch-json KUBECONFIG EVENTS | peer apply KUBECONFIG COUNT | peer rules COUNT | peer routes COUNT | peer manager")
 }
 
 func counted(text string, work func(int) error) error {

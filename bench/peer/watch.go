@@ -27,12 +27,13 @@ func processorTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-func watch(kubeconfig string, events int) error {
+func watch(kubeconfig string, events int, contentType string) error {
 	start := time.Now()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return err
 	}
+	config.ContentType = contentType
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
