@@ -12,6 +12,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
+WorkTuning retrying_after(base::Duration first) {
+  WorkTuning out;
+  out.first_retry = first;
+  return out;
+}
+
 TEST(WorkQueue, workers_never_share_a_key_and_see_the_last_add) {
   constexpr std::size_t kKeys = 8;
   constexpr int kAdds = 2000;
@@ -69,9 +75,7 @@ TEST(WorkQueue, a_shorter_delay_wakes_a_worker_that_waits_for_a_longer_one) {
 }
 
 TEST(WorkQueue, a_key_that_is_put_off_still_has_its_failures) {
-  WorkTuning tuning;
-  tuning.first_retry = 1ms;
-  WorkQueue queue(tuning);
+  WorkQueue queue(retrying_after(1ms));
   queue.add("one");
   const auto start = base::SteadyClock().now();
   for (int failures = 1; failures <= 7; ++failures) {
@@ -82,9 +86,7 @@ TEST(WorkQueue, a_key_that_is_put_off_still_has_its_failures) {
 }
 
 TEST(WorkQueue, what_is_due_beside_a_failure_does_not_wait_for_its_back_off) {
-  WorkTuning tuning;
-  tuning.first_retry = 1h;
-  WorkQueue queue(tuning);
+  WorkQueue queue(retrying_after(1h));
   queue.add("one");
   queue.done(*queue.take({}), Next::failed({base::Fault::unavailable, "no"}, 1ms));
   EXPECT_EQ(queue.take({}), "one");
@@ -92,9 +94,7 @@ TEST(WorkQueue, what_is_due_beside_a_failure_does_not_wait_for_its_back_off) {
 }
 
 TEST(WorkQueue, a_failure_is_tried_again_before_what_is_due_much_later) {
-  WorkTuning tuning;
-  tuning.first_retry = 1ms;
-  WorkQueue queue(tuning);
+  WorkQueue queue(retrying_after(1ms));
   queue.add("one");
   queue.done(*queue.take({}), Next::failed({base::Fault::unavailable, "no"}, 1h));
   EXPECT_EQ(queue.take({}), "one");
