@@ -89,6 +89,11 @@ spec: {{nodeName: "off", serviceAccountName: iprule-agent, containers: [{{name: 
                                                            kNamespace)));
   must(cluster_->kubectl({"delete", "pod", "stays", "--namespace=" + kNamespace, "--wait=false"}));
 
+  const testbed::Finished unasked = make({"undeploy", "AGENT_TIMEOUT=soon"});
+  EXPECT_FALSE(unasked.exit.ok());
+  EXPECT_THAT(unasked.errors, HasSubstr(R"(undeploy: kubectl wait: Error: invalid argument "soon")"));
+  EXPECT_THAT(everything(), HasSubstr("clusterrole.rbac.authorization.k8s.io/ip-rule-operator")) << "agents need it";
+
   const testbed::Finished done = make({"undeploy", "AGENT_TIMEOUT=2s"});
   EXPECT_TRUE(done.exit.ok()) << done.errors;
   EXPECT_THAT(done.errors, HasSubstr("  " + kNamespace + "/stays on node off\n"));
