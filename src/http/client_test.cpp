@@ -442,11 +442,16 @@ TEST(Tls, bad_material_is_named) {
   EXPECT_EQ(load(options), "the CA data holds no PEM certificate");
   options.ca = one.certificate;
   options.certificate = one.certificate;
+  EXPECT_EQ(load(options), "a client certificate without its key");
+  options.key = "not PEM";
   EXPECT_NE(load(options).find("the client key is not PEM"), std::string::npos);
   options.key = two.key;
   EXPECT_NE(load(options).find("the client key does not belong"), std::string::npos);
   options.key = one.key;
   EXPECT_TRUE(TlsContext::load(options));
+  options.certificate.clear();
+  options.places.key = "/path/config: users[jane].client-key-data";
+  EXPECT_EQ(load(options), "/path/config: users[jane].client-key-data: a client key without its certificate");
 }
 
 }  // namespace

@@ -19,11 +19,16 @@ std::chrono::milliseconds share_of(std::chrono::milliseconds patience, std::size
 
 Dial::Dial(const Url& server, const std::optional<Url>& proxy, TlsContext tls, std::chrono::milliseconds patience,
            base::TimePoint now)
+    : Dial(server, proxy, Resolution(proxy.value_or(server).host, proxy.value_or(server).port), std::move(tls),
+           patience, now) {}
+
+Dial::Dial(const Url& server, const std::optional<Url>& proxy, Resolution resolution, TlsContext tls,
+           std::chrono::milliseconds patience, base::TimePoint now)
     : server_(server),
       tls_(std::move(tls)),
       patience_(patience),
       proxy_(proxy),
-      resolution_(std::in_place, proxy.value_or(server).host, proxy.value_or(server).port),
+      resolution_(std::move(resolution)),
       until_(now + patience) {}
 
 int Dial::fd() const {

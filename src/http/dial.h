@@ -27,6 +27,9 @@ class Dial {
   // `patience`: for the look-up and for the last address; those before it have shares, see share_of().
   Dial(const Url& server, const std::optional<Url>& proxy, TlsContext tls, std::chrono::milliseconds patience,
        base::TimePoint now);
+  // The same where it is known, or somebody else knows, what there is behind the name.
+  Dial(const Url& server, const std::optional<Url>& proxy, Resolution resolution, TlsContext tls,
+       std::chrono::milliseconds patience, base::TimePoint now);
 
   // What to wait for: this descriptor with these poll() events, or this instant.
   int fd() const;

@@ -86,6 +86,10 @@ Resolution::Resolution(const std::string& host, std::uint16_t port) : state_(std
   }
 }
 
+Resolution::Resolution(std::vector<SocketAddress> known) : state_(std::make_shared<State>()) {
+  state_->finish(std::move(known));
+}
+
 int Resolution::fd() const {
   return state_->ready.get();
 }

@@ -26,6 +26,7 @@ struct SocketAddress {
 class Resolution {
  public:
   Resolution(const std::string& host, std::uint16_t port);
+  explicit Resolution(std::vector<SocketAddress> known);
 
   int fd() const;  // Becomes readable when the answer is there.
   bool done() const;

@@ -73,6 +73,14 @@ base::Status in_place(const std::string& place, base::Status done) {
   return place.empty() ? done : base::within(place, std::move(done));
 }
 
+base::Status expect_pair(const TlsOptions& options) {
+  if (options.certificate.empty() == options.key.empty()) return {};
+  if (options.key.empty()) {
+    return in_place(options.places.certificate, fail(Fault::invalid, "a client certificate without its key"));
+  }
+  return in_place(options.places.key, fail(Fault::invalid, "a client key without its certificate"));
+}
+
 }  // namespace
 
 std::string tls_error(std::string_view otherwise) {
@@ -94,7 +102,8 @@ base::Result<TlsContext> TlsContext::load(const TlsOptions& options) {
   const TlsOptions::Places& places = options.places;
   restrict_protocol(context, options.only_http1);
   if (!options.insecure) TRY(in_place(places.ca, trust(context, options.ca)));
-  if (!options.certificate.empty() || !options.key.empty()) {
+  TRY(expect_pair(options));
+  if (!options.certificate.empty()) {
     TRY(in_place(places.certificate, use_chain(context, options.certificate, "client ")));
     TRY(in_place(places.key, use_key(context, options.key, "client ")));
   }
