@@ -75,8 +75,12 @@ void EventJournal::wrote(const Write& write) {
 
 void EventJournal::failed(const Write& write, Failure failure) {
   Record* const record = find(write);
-  if (record == nullptr || failure == Failure::final) return;
-  if (failure == Failure::known && !record->tried) return;  // Somebody else's: it will stay in our way.
+  if (record == nullptr) return;
+  // Somebody else's name will stay in our way.
+  if (failure == Failure::final || (failure == Failure::known && !record->tried)) {
+    record->tried.reset();  // What happened then is given up.
+    return;
+  }
   if (write.create || record->unreported == 0) record->first = write.first;
   record->unreported += write.unreported;
   if (failure == Failure::gone) record->stored.reset();

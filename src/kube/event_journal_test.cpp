@@ -114,6 +114,18 @@ TEST_F(EventJournalTest, what_was_stored_though_its_answer_was_lost_goes_on_as_a
   EXPECT_EQ(series->unreported, 1);
 }
 
+TEST_F(EventJournalTest, what_was_refused_after_its_answer_was_lost_begins_anew) {
+  for (int i = 0; i < 3; ++i) add(about("a"), 0s);
+  journal_.failed(*journal_.next(kFirstEvent), EventJournal::Failure::passing);
+  journal_.failed(*journal_.next(kFirstEvent + 1min), EventJournal::Failure::final);
+  EXPECT_FALSE(journal_.next_due(kFirstEvent + 2min));
+  add(about("a"), 2min);
+  const auto fresh = write(2min);
+  ASSERT_TRUE(fresh);
+  EXPECT_TRUE(fresh->create);
+  EXPECT_EQ(fresh->count, 1);
+}
+
 TEST_F(EventJournalTest, a_name_that_is_another_ones_is_not_asked_for_again) {
   add(about("a"), 0s);
   journal_.failed(*journal_.next(kFirstEvent), EventJournal::Failure::known);

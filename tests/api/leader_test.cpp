@@ -1,5 +1,6 @@
 #include "kube/leader.h"
 
+#include <atomic>
 #include <future>
 #include <thread>
 
@@ -119,9 +120,15 @@ TEST_F(LeaderTest, a_lease_taken_by_force_is_lost) {
 }
 
 TEST_F(LeaderTest, a_leader_whose_lease_was_deleted_stops_in_order) {
-  Candidate leader(*client_, lease(), "me");
+  std::atomic<bool> is_missed = false;
+  const auto client = admin();
+  client->observe_calls([&](std::string_view method, int code, base::Duration) {
+    if (method == "PATCH" && code == 404) is_missed = true;
+  });
+  Candidate leader(*client, lease(), "me");
   ASSERT_TRUE(leader.leads_within(kBound));
   ASSERT_OK(admin()->remove(kLeases, lease(), {}, soon()));
+  EXPECT_TRUE(testbed::eventually("its renewal has met that", kBound, [&] { return is_missed.load(); }));
   leader.stop();
   EXPECT_TRUE(leader.end());
 }
