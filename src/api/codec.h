@@ -102,7 +102,7 @@ class Decoder {
   template <std::integral T>
   static base::Status read(const json::Value& value, Fitting<T> field) {
     const auto any = TRY(value.integer<std::int64_t>());
-    field.number = std::in_range<T>(any) ? static_cast<T>(any) : T();
+    field.number = std::in_range<T>(any) ? static_cast<T>(any) : field.otherwise;
     return {};
   }
   static base::Status read(const json::Value& value, meta::Labels& field) {

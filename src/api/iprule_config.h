@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,9 +61,10 @@ struct IPRuleConfig {
     template <typename Self, typename Visitor>
     static void fields(Self& self, Visitor& visit) {
       visit.required("serviceIP", self.service_ip);
-      // Out of range there is no table, and no priority: its hash does not fit then, so no node obeys it.
-      visit.required("table", fitting(self.table));
-      visit("priority", fitting(self.priority));
+      // Out of range there is no table, and a priority that nobody asks for: no node obeys it, for its hash does not
+      // fit.
+      visit.required("table", fitting(self.table, 0));
+      visit("priority", fitting(self.priority, std::numeric_limits<std::uint32_t>::max()));
       visit.required("state", self.state);
       visit("nodeSelector", self.node_selector);
       visit("vrf", self.vrf);
