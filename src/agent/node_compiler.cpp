@@ -37,7 +37,9 @@ std::vector<api::NodeState::Failed> failed(std::span<const intent::Refusal> refu
 std::vector<net::Address> forgotten(std::span<const intent::Refusal> refusals, std::span<const intent::Claim> claims) {
   std::vector<net::Address> out;
   for (const intent::Refusal& refusal : refusals) {
-    if (refusal.reason != intent::Refusal::Reason::hash_mismatch) continue;
+    const bool is_edited = refusal.reason == intent::Refusal::Reason::hash_mismatch ||
+                           refusal.reason == intent::Refusal::Reason::untrusted;
+    if (!is_edited) continue;
     if (std::ranges::find(claims, refusal.config->uid, &intent::Claim::uid) != claims.end()) continue;
     const auto add = [&](const std::string& text) {
       if (const auto address = net::Address::parse(text)) out.push_back(*address);

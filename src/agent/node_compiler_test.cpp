@@ -60,7 +60,13 @@ TEST(NodeCompiler, D6_after_a_restart_an_edited_object_keeps_what_the_kernel_has
   another_table.spec.table = 200;
   auto absent_by_hand = config(100);
   absent_by_hand.spec.state = api::ConfigState::absent;
-  for (const auto& edited : {another_table, absent_by_hand}) {
+  auto orphaned = config(100);
+  orphaned.meta.owners.clear();
+  auto absent_and_orphaned = absent_by_hand;
+  absent_and_orphaned.meta.owners.clear();
+  auto unhashed = config(100);
+  unhashed.meta.annotations.erase(api::kSpecHash);
+  for (const auto& edited : {another_table, absent_by_hand, orphaned, absent_and_orphaned, unhashed}) {
     NodeCompiler after("worker-1");
     const Wanted wanted = compile(after, edited, {}, kernel);
     EXPECT_EQ(wanted.state.rules, applied.state.rules) << "its own, and nobody else's";

@@ -17,10 +17,10 @@ bool has_rule_as_owner(const IPRuleConfig& config) {
 PublishedConfig::Trust trust_of(const IPRuleConfig& config) {
   using Trust = PublishedConfig::Trust;
   if (!config.is_managed()) return Trust::unmanaged;
-  if (!has_rule_as_owner(config)) return Trust::unowned;
   const std::string* hash = config.meta.annotations.find(kSpecHash);
-  if (hash == nullptr) return Trust::unhashed;
-  return *hash == spec_hash(config.spec) ? Trust::trusted : Trust::mismatch;
+  if (hash != nullptr && *hash != spec_hash(config.spec)) return Trust::mismatch;  // Whatever else was changed.
+  if (!has_rule_as_owner(config)) return Trust::unowned;
+  return hash != nullptr ? Trust::trusted : Trust::unhashed;
 }
 
 }  // namespace

@@ -36,6 +36,8 @@ TEST(PublishedConfig, D50_every_lack_of_trust_has_its_name) {
   config = sound();
   config.meta.owners[0].api_version = "other/v1";
   EXPECT_EQ(published(config).trust, Trust::unowned);
+  config.spec.table = 7;
+  EXPECT_EQ(published(config).trust, Trust::mismatch) << "what was changed beside its owner counts too";
   config = sound();
   config.meta.labels.erase(kManagedByLabel);
   EXPECT_EQ(published(config).trust, Trust::unmanaged);

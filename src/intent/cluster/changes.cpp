@@ -144,18 +144,18 @@ Write withdraw(const IPRuleConfig& have, Write::Step step, meta::Time now) {
   return out;
 }
 
-// Else the old project did, or somebody set it absent by hand, which agents do not obey while its hash is there.
-bool is_withdrawn_by_us(const IPRuleConfig& absent) {
-  const meta::Labels& annotations = absent.meta.annotations;
-  return annotations.contains(api::kAbsentSince) && !annotations.contains(api::kSpecHash);
+// Whatever its state says: agents take `absent` beside a hash for an edit, so this withdrawal is the one that counts.
+bool nodes_hold(const IPRuleConfig& config) {
+  return config.spec.state == ConfigState::present || config.meta.annotations.contains(api::kSpecHash);
 }
 
 std::optional<Write> let_go(const IPRuleConfig& have, bool means_a_rule, const Removal& removal, meta::Time now) {
   Write remove{.step = Write::Step::remove, .object = have};
   if (have.meta.terminating()) return std::nullopt;  // Somebody has removed it already.
   if (!means_a_rule || !removal.withdraws_first()) return remove;
-  if (have.spec.state == ConfigState::present) return withdraw(have, Write::Step::withdraw, now);
-  if (!is_withdrawn_by_us(have)) return withdraw(have, Write::Step::restart, now);
+  if (nodes_hold(have)) return withdraw(have, Write::Step::withdraw, now);
+  const bool is_ours = have.meta.annotations.contains(api::kAbsentSince);  // Else the old project withdrew it.
+  if (!is_ours) return withdraw(have, Write::Step::restart, now);
   if (removal.is_settled(have)) return remove;
   return std::nullopt;
 }

@@ -20,7 +20,7 @@ struct Write {
     repair,      // It is there, but label, owners, annotations or hash are not right.
     reactivate,  // It was being withdrawn and is desired again: one write, all old acknowledgements gone.
     withdraw,    // It is no longer desired: nodes are told to remove the rule.
-    restart,     // A controller of the old project withdrew it, or somebody by hand: the waiting begins anew.
+    restart,     // A controller of the old project withdrew it: the waiting begins anew.
     remove,      // No node holds it any more (or may be waited for any longer): the object goes.
   };
   Step step = Step::create;

@@ -289,7 +289,7 @@ TEST(Changes, what_the_old_project_withdrew_waits_anew) {
   EXPECT_EQ(objects.steps({}, removal), Texts{"remove iprc-10-96-1-1"});
 }
 
-TEST(Changes, D6_one_set_absent_by_hand_and_not_desired_any_more_is_withdrawn_as_nodes_obey_it) {
+TEST(Changes, D6_one_set_absent_by_hand_and_not_desired_any_more_is_withdrawn_as_one_that_nodes_hold) {
   Sample cluster = one_service();
   Objects objects;
   Waiting removal;
@@ -299,7 +299,7 @@ TEST(Changes, D6_one_set_absent_by_hand_and_not_desired_any_more_is_withdrawn_as
   config.spec.state = ConfigState::absent;
   config.meta.annotations.set(api::kAbsentSince, meta::format_time(kNow));
   cluster.forget_services();
-  EXPECT_EQ(objects.steps(cluster.desired(), removal), Texts{"restart iprc-10-96-44-9"});
+  EXPECT_EQ(objects.steps(cluster.desired(), removal), Texts{"withdraw iprc-10-96-44-9"});
   EXPECT_FALSE(config.meta.annotations.contains(api::kSpecHash));
   EXPECT_EQ(objects.steps(cluster.desired(), removal), Texts{"remove iprc-10-96-44-9"});
 }

@@ -37,8 +37,8 @@ class Compiler {
   NodeIntent run() {
     for (const PublishedConfig* config : view_.configs) {
       if (!config->is_present() || config->trust == Trust::unmanaged) continue;
-      // Of an edited object the selector may be what was edited.
-      if (config->trust != Trust::mismatch && !config->spec.node_selector.matches(view_.labels)) continue;
+      // Of one that is not to be believed the selector may be what was edited.
+      if (config->trust == Trust::trusted && !config->spec.node_selector.matches(view_.labels)) continue;
       wish(*config);
     }
     std::ranges::sort(wishes_, {}, &Wish::order);
