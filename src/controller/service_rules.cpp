@@ -1,6 +1,7 @@
 #include "controller/service_rules.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -99,6 +100,7 @@ base::Result<ServiceRules::Work> ServiceRules::decide(const ClusterSeen& seen, b
                                   .may_withdraw = seen.may_withdraw(),
                                   .fresh_token = random_token(),
                                   .distrusted = std::move(distrusted),
+                                  .refused = refused_,
                                   .now = wall_now()},
                                  patience_);
   auto figures = figures_of(seen, decision);
@@ -206,12 +208,16 @@ void ServiceRules::write_states(Work& work, const std::stop_token& stop) {
 void ServiceRules::write_configs(Work& work, const std::stop_token& stop) {
   static const std::vector<std::string> kNobody;
   std::set<Steered> not_come;
+  intent::Refusals refused_before = std::exchange(refused_, {});
   for (const intent::Write& one : work.decision.configs) {
-    if (!may_write(work, stop)) return;
+    if (!may_write(work, stop)) return refused_.merge(refused_before);  // What is left has not been asked again.
     const std::string& name = one.object.meta.name;
     // What steers now stays until there is something instead.
     if (one.step == Step::withdraw && one.is_replaced && not_come.contains(steered_by(one.object))) continue;
-    if (!note(work, configs_.write(one, stop), api::IPRuleConfig::kKind, intent::text(one.step), name)) {
+    refused_before.erase(name);
+    const auto written = configs_.write(one, stop);
+    if (!note(work, written, api::IPRuleConfig::kKind, intent::text(one.step), name)) {
+      refused_[name] = written.error().message();
       if (one.step == Step::create || one.step == Step::reactivate) not_come.insert(steered_by(one.object));
       continue;
     }

@@ -110,6 +110,7 @@ class ServiceRules {
   ReportKeeper reports_;
   OwnWrites rule_writes_;
   HoldDown hold_down_;
+  intent::Refusals refused_;
   intent::Patience patience_;
   StatusPace pace_;
   std::set<std::string> announced_;  // What has been told, until it is no longer true.

@@ -140,9 +140,11 @@ TEST_F(ControllerFaults, D11_what_stands_stays_until_what_replaces_it_could_be_w
   put_rule(121);
   ASSERT_TRUE(becomes("tried four times", [&] { return proxy_.calls(kCreates) >= creates + 4; }));
   EXPECT_TRUE(are_published(1, 120));
+  EXPECT_TRUE(becomes("said", [&] { return script_.condition("blue", "Programmed") == "False NotPublished"; }));
   proxy_.heal();
   EXPECT_TRUE(
       eventually("the new one", kRecovery, [&] { return script_.configs().size() == 1 && are_published(1, 121); }));
+  EXPECT_TRUE(becomes("programmed", [&] { return is_programmed(); }));
 }
 
 TEST_F(ControllerFaults, D6_an_object_that_lost_its_label_gets_it_back_and_is_not_made_twice) {

@@ -82,6 +82,7 @@ meta::Condition applied(const api::IPRuleConfig& config, const Spread& spread) {
       out.reason = "AgentsUnseen";
       out.message = unseen_agents_text(spread.unseen_agents);
       break;
+    case Stage::unwritten:
     case Stage::under_way:
     case Stage::failing:
       out.status = meta::Truth::no;

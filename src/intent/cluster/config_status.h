@@ -30,11 +30,13 @@ struct Spread {
     no_agent,    // It selects some, and none of them could.
     unreported,  // Only agents of the old project could, and they do not tell.
     unseen,      // No agent is known of, but not all can be seen, and that has been so for long.
+    unwritten,   // The API server refuses it as it should be now: nodes do not know of it.
   };
   Stage stage = Stage::under_way;
   std::size_t asked = 0;  // Nodes.
   std::vector<Shortfall> missing;
   std::vector<Shortfall> no_route;  // They hold it, and their table has no route: lookups fall through.
+  std::string refusal;              // The server's words.
   // The reports' own.
   std::span<const std::string> bare;           // An agent should run there, and none does.
   std::span<const std::string> unseen_agents;  // In words, where some may run of which nobody is known.

@@ -79,11 +79,20 @@ class Decider {
     record_epochs_first();
     for (const Write& write : out_.configs) {
       written_.insert(write.object.meta.name);
+      note_refusal(write);
       if (write.step != Write::Step::remove || !is_withdrawn(write.object)) continue;
       if (!removal_.is_overdue(write.object)) continue;
       auto missing = reports_.missing(write.object);
       if (!missing.empty()) out_.given_up[write.object.meta.name] = std::move(missing);
     }
+  }
+
+  void note_refusal(const Write& write) {
+    const auto refusal = cluster_.refused.find(write.object.meta.name);
+    const bool is_order = write.step == Write::Step::create || write.step == Write::Step::reactivate ||
+                          (write.step == Write::Step::repair && write.is_new_spec);
+    if (refusal == cluster_.refused.end() || !is_order) return;
+    if (const auto tuple = tuple_of(write.object, priority_)) refused_[*tuple] = refusal->second;
   }
 
   // A write of metadata gives the object a new version. Until its status holds the epoch, nodes would take that for a
@@ -115,7 +124,7 @@ class Decider {
       const IPRuleConfig* config = published[i];
       const bool is_current = config != nullptr && config->spec.state == ConfigState::present &&
                               !config->meta.terminating() && !written_.contains(config->meta.name);
-      const Spread spread = is_current ? spread_of(*config, reports_, patience_) : Spread();
+      const Spread spread = is_current ? spread_of(*config, reports_, patience_) : not_written(wanted.tuple);
       for (const api::IPRule* owner : wanted.owners) spreads_[owner].add(spread);
       if (is_current) put_status(*config, present_status(*config, spread, cluster_.now), &wanted);
     }
@@ -129,6 +138,12 @@ class Decider {
       put_status(*config, withdrawn_status(*config, reports_, patience_, cluster_.now), nullptr);
     }
     out_.pending_nodes = pending.size();
+  }
+
+  Spread not_written(const Tuple& wanted) const {
+    const auto refusal = refused_.find(wanted);
+    if (refusal == refused_.end()) return {};
+    return {.stage = Spread::Stage::unwritten, .refusal = refusal->second};
   }
 
   void put_status(const IPRuleConfig& config, std::optional<IPRuleConfig::Status> status, const DesiredConfig* wanted) {
@@ -150,7 +165,7 @@ class Decider {
     for (const RuleOutcome& outcome : out_.desired.rules) {
       const RuleSpread& spread = spreads_[outcome.rule];
       // One write when it is done instead of two; but not for ever.
-      if (spread.under_way > 0 && !patience_.is_late("rule/" + outcome.rule->meta.uid)) continue;
+      if (spread.under_way + spread.unwritten > 0 && !patience_.is_late("rule/" + outcome.rule->meta.uid)) continue;
       auto status = rule_status(outcome, spread, census, reports_, settings_, cluster_.now);
       if (status == outcome.rule->status) continue;
       RuleStatusWrite write{.object = *outcome.rule, .before = outcome.rule};
@@ -188,6 +203,7 @@ class Decider {
   const AwaitNodes removal_;
   Decision out_;
   std::unordered_set<std::string> written_;  // Objects with a write of this pass; their version will change.
+  std::map<Tuple, std::string> refused_;     // Of those, what the server said when they were tried last.
   std::unordered_map<const api::IPRule*, RuleSpread> spreads_;
 };
 

@@ -17,6 +17,9 @@
 
 namespace intent {
 
+// By the object's name, what the API server answered to the last try to write it.
+using Refusals = std::map<std::string, std::string>;
+
 // Everything the controller knows at one instant, all of it seen whole. The pointers are the caller's.
 struct ClusterNow {
   std::span<const api::IPRule* const> rules;
@@ -29,6 +32,7 @@ struct ClusterNow {
   bool may_withdraw = true;           // False: something that cannot be read may be the reason for any object.
   std::string fresh_token;
   std::vector<std::string> distrusted;  // Names of reports whose numbers can no longer be believed.
+  Refusals refused;                     // Of IPRuleConfigs.
   meta::Time now{};
 };
 

@@ -203,6 +203,75 @@ TEST_F(DecisionTest, L5_a_silent_node_is_named_after_a_while_and_given_up_at_las
   EXPECT_TRUE(cluster_.server.configs.empty());
 }
 
+// It may be what an IPRule that cannot be read asks for.
+TEST_F(DecisionTest, D6_one_set_absent_by_hand_is_not_withdrawn_while_its_reason_may_be_unread) {
+  settle();
+  config().spec.state = api::ConfigState::absent;
+  cluster_.wishes.forget_services();
+  cluster_.may_withdraw = false;
+  EXPECT_TRUE(cluster_.pass().configs.empty());
+  EXPECT_TRUE(config().meta.annotations.contains(api::kSpecHash)) << "so nodes keep it";
+  cluster_.may_withdraw = true;
+  cluster_.pass();
+  EXPECT_FALSE(config().meta.annotations.contains(api::kSpecHash));
+}
+
+TEST_F(DecisionTest, what_the_server_refuses_is_said_and_what_was_published_before_is_not_taken_for_it) {
+  settle();
+  ASSERT_EQ(cluster_.condition("blue", "Programmed"), "True AllNodes");
+  rule().spec.table = 121;
+  ++rule().meta.generation;
+  cluster_.refused = {{"iprc-10-96-0-1-t121-p1500", "exceeded quota"}};
+  const Decision early = cluster_.decide();
+  ASSERT_TRUE(cluster_.refused.contains(early.configs.at(0).object.meta.name));
+  EXPECT_TRUE(early.rule_statuses.empty()) << "it may pass";
+  cluster_.clock += 5s;
+  const Decision late = cluster_.decide();
+  ASSERT_EQ(late.rule_statuses.size(), 1U);
+  const auto* programmed = meta::find(late.rule_statuses[0].object.status.conditions, "Programmed");
+  EXPECT_EQ(SmallCluster::describe(programmed), "False NotPublished");
+  EXPECT_EQ(programmed->message,
+            "1 of 1 object cannot be written, and until they can, nodes keep what they have; the API server says: "
+            "exceeded quota");
+
+  cluster_.refused.clear();
+  settle();
+  settle();
+  EXPECT_EQ(cluster_.condition("blue", "Programmed"), "True AllNodes");
+}
+
+TEST_F(DecisionTest, that_all_is_in_force_is_not_said_of_another_generation) {
+  settle();
+  const auto told_by_nodes_late = [&] {
+    cluster_.pass();
+    cluster_.clock += 3s;
+    cluster_.pass();
+    cluster_.clock += 2s;
+    cluster_.pass();
+    return cluster_.condition("blue", "Programmed");
+  };
+  cluster_.wishes.service("more", {"10.96.0.2"}, {"203.0.113.6"});
+  EXPECT_EQ(told_by_nodes_late(), "True AllNodes") << "what was in force still is";
+  settle();
+  rule().spec.table = 121;
+  ++rule().meta.generation;
+  EXPECT_EQ(told_by_nodes_late(), "Unknown Progressing");
+}
+
+TEST_F(DecisionTest, what_was_said_stays_while_it_cannot_be_seen_who_is_asked) {
+  settle();
+  cluster_.pods.clear();
+  cluster_.pass();
+  ASSERT_EQ(cluster_.condition("blue", "Programmed"), "False AgentMissing");
+  cluster_.unseen_agents = {"agents in name space agents"};
+  EXPECT_TRUE(is_quiet(cluster_.pass()));
+  cluster_.clock += 5s;
+  EXPECT_TRUE(is_quiet(cluster_.pass())) << "nobody is being told anything";
+  ++rule().meta.generation;
+  cluster_.pass();
+  EXPECT_EQ(cluster_.condition("blue", "Programmed"), "Unknown AgentsUnseen");
+}
+
 TEST_F(DecisionTest, the_epoch_is_recorded_before_metadata_is_written) {
   cluster_.pass();
   const std::uint64_t epoch = api::epoch(config());

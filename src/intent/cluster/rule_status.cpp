@@ -75,6 +75,15 @@ std::string no_match(const RuleOutcome& outcome, const ServiceCensus& census) {
   return out + "; compare spec.cidrs with the addresses in: kubectl get services -A (IPR0402)";
 }
 
+// What stays said while objects are on their way: that all was in force, for it still is; and anything while it cannot
+// be seen who is asked. Nothing that was said of another generation.
+const meta::Condition* said_before(const api::IPRule& rule, const RuleSpread& spread) {
+  const auto* before = meta::find(rule.status.conditions, "Programmed");
+  if (spread.under_way == 0 || before == nullptr) return nullptr;
+  if (before->observed_generation != rule.meta.generation) return nullptr;
+  return before->status == Truth::yes || !spread.unseen_agents.empty() ? before : nullptr;
+}
+
 meta::Condition programmed(const RuleOutcome& outcome, const RuleSpread& spread, const ServiceCensus& census,
                            const NodeReports& reports) {
   meta::Condition out{.type = "Programmed", .status = Truth::no};
@@ -99,6 +108,11 @@ meta::Condition programmed(const RuleOutcome& outcome, const RuleSpread& spread,
   } else if (spread.configs == 0) {
     out.reason = "NoMatch";
     out.message = no_match(outcome, census);
+  } else if (spread.unwritten > 0) {
+    out.reason = "NotPublished";
+    out.message = fmt::format(
+        "{} of {} object{} cannot be written, and until they can, nodes keep what they have; the API server says: {}",
+        spread.unwritten, spread.configs, plural(spread.configs), spread.refusal);
   } else if (spread.no_node > 0) {
     out.reason = "NoMatchingNodes";
     out.message = no_node_text(outcome.rule->spec.node_selector);
@@ -117,10 +131,9 @@ meta::Condition programmed(const RuleOutcome& outcome, const RuleSpread& spread,
     }
     out.reason = is_start ? "AgentNotReady" : "NodesFailing";
     out.message = fmt::format("not on: {}", some_of(texts));
-  } else if (const auto* before = meta::find(outcome.rule->status.conditions, "Programmed");
-             spread.under_way > 0 && before != nullptr && before->status == Truth::yes) {
-    return *before;  // What was in force still is.
-  } else if (spread.unseen > 0) {
+  } else if (const auto* before = said_before(*outcome.rule, spread)) {
+    return *before;
+  } else if (spread.unseen > 0 || (spread.under_way > 0 && !spread.unseen_agents.empty())) {
     out.status = Truth::unknown;
     out.reason = "AgentsUnseen";
     out.message = unseen_agents_text(reports.unseen_agents());
@@ -176,7 +189,9 @@ std::string dataplane_of(const api::IPRule& rule, const NodeReports& reports) {
 
 void RuleSpread::add(const Spread& spread) {
   ++configs;
-  if (configs == 1) bare = spread.bare, unseen_agents = spread.unseen_agents;  // All select the same nodes.
+  // All select the same nodes; of one that is not written yet nobody has asked which.
+  if (bare.empty()) bare = spread.bare;
+  if (unseen_agents.empty()) unseen_agents = spread.unseen_agents;
   switch (spread.stage) {
     case Stage::applied:
       return;
@@ -194,6 +209,9 @@ void RuleSpread::add(const Spread& spread) {
       return;
     case Stage::unseen:
       ++unseen;
+      return;
+    case Stage::unwritten:
+      if (unwritten++ == 0) refusal = spread.refusal;
       return;
     case Stage::failing:
       for (const Shortfall& one : spread.missing) missing.try_emplace(one.node, one);

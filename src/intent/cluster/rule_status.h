@@ -25,6 +25,8 @@ struct RuleSpread {
   std::size_t no_agent = 0;
   std::size_t unreported = 0;
   std::size_t unseen = 0;
+  std::size_t unwritten = 0;
+  std::string refusal;                       // Of the first of those.
   std::map<std::string, Shortfall> missing;  // By node, the first of each.
   std::span<const std::string> bare;         // Nodes that should run an agent and do not.
   std::span<const std::string> unseen_agents;
