@@ -1,6 +1,7 @@
 #include "controller/agent_rollout.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -160,6 +161,9 @@ base::Result<kube::Next> AgentRollout::pass(std::stop_token stop) {
     name_spaces.insert(object->value.meta.ns);
   }
   follow(name_spaces);
+  std::erase_if(refused_, [&](const auto& entry) {
+    return std::ranges::none_of(agents, [&](const Agent* agent) { return agent->meta.uid == entry.first; });
+  });
   if (!sees_own_writes()) return kube::Next::put_off(kEcho);
 
   const Agent* active = intent::active_agent(agents, options_.home);
@@ -215,9 +219,7 @@ base::Status AgentRollout::tell_inactive(const Agent& agent, const Agent* active
   const auto* before = meta::find(agent.status.conditions, "Ready");
   const meta::Condition now = *meta::find(status.conditions, "Ready");
   const bool is_news = before == nullptr || before->reason != now.reason || before->message != now.message;
-  // An Agent from a time before names were checked: the server refuses every write to it, this one too.
-  const auto written = write_status(agent, status, stop);
-  if (!written && written.error().fault() != Fault::invalid) return written;
+  TRY(write_status(agent, status, stop));
   if (is_news) tell(agent, kube::NoticeType::warning, now.reason, now.message);
   return {};
 }
@@ -335,9 +337,18 @@ base::Status AgentRollout::look_for_causes(const DaemonSet& set, intent::Rollout
 
 base::Status AgentRollout::write_status(const Agent& agent, const Agent::Status& status, const std::stop_token& stop) {
   if (status == agent.status) return {};
-  const auto answer = TRY(client_.patch_status(resource_of<Agent>(true), key_of(agent.meta), kube::PatchType::merge,
-                                               encode_status(agent, status), kube::within(kRequestTime, stop)));
-  agent_writes_.note(answer);
+  const auto answer = client_.patch_status(resource_of<Agent>(true), key_of(agent.meta), kube::PatchType::merge,
+                                           encode_status(agent, status), kube::within(kRequestTime, stop));
+  // An Agent from a time before its name or a field was checked: the server refuses every write to it, this one too.
+  if (!answer && answer.error().fault() == Fault::invalid) {
+    const std::string said = answer.error().status ? answer.error().status->message : answer.error().message();
+    if (std::exchange(refused_[agent.meta.uid], said) != said) {
+      tell(agent, kube::NoticeType::warning, "StatusRefused", "the API server takes no status of it: " + said);
+    }
+    return {};
+  }
+  agent_writes_.note(TRY(answer));
+  refused_.erase(agent.meta.uid);
   return {};
 }
 

@@ -94,5 +94,27 @@ TEST_F(AgentRolloutTest, D42_an_agent_is_told_that_another_counts_before_its_set
   EXPECT_TRUE(has_set(kHome));
 }
 
+// Servers before 1.30 check the whole object with every write, also what was stored when less was checked.
+TEST_F(AgentRolloutTest, D43_an_agent_whose_status_is_refused_is_rolled_out_and_its_event_says_why) {
+  proxy_.inject(
+      {.verb = "patch", .resource = "agents/status"},
+      testbed::fault::Answer{
+          .status = 422,
+          .body =
+              R"({"kind":"Status","code":422,"reason":"Invalid","message":"spec.metricsBindAddress: Invalid value"})"},
+      {.count = FaultProxy::kAlways});
+  create_agent(kHome);
+  ASSERT_TRUE(becomes("its set is there", [&] { return has_set(kHome); }));
+  ASSERT_TRUE(becomes("a pass that went well", [&] { return rollout_.reconcile({}).has_value(); }));
+  EXPECT_TRUE(becomes("the Event is there", [&] {
+    return must(
+               testbed::shared_cluster().kubectl({"get", "events", "-n", kHome, "--field-selector=reason=StatusRefused",
+                                                  "-o", "jsonpath={.items[*].message}"}))
+        .contains("takes no status of it: spec.metricsBindAddress: Invalid value");
+  }));
+  proxy_.heal();
+  EXPECT_TRUE(becomes("its status says how it is", [&] { return !why_not_ready(kHome).empty(); }));
+}
+
 }  // namespace
 }  // namespace controller_test
