@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <set>
 
 namespace agent {
@@ -10,8 +11,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kFirstWait = 1s;
-constexpr auto kLongestWait = 60s;
+constexpr std::chrono::milliseconds kFirstWait = 1s;
+constexpr std::chrono::milliseconds kLongestWait = 60s;
 
 bool is_wrong_in_itself(const base::Error& error) {
   constexpr std::array kWrong = {EINVAL, EOPNOTSUPP, ERANGE, EMSGSIZE};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <fcntl.h>
 #include <list>
 #include <optional>
 #include <string>
@@ -36,6 +37,11 @@ constexpr auto kLingerTime = std::chrono::seconds(1);
 // How the kernel treats what we have written when we close: it forgets it at once, or it goes on sending for minutes.
 const asio::socket_base::linger kHardClose(true, 0);
 const asio::socket_base::linger kGentleClose(false, 0);
+
+// Asio opens sockets that programs we start would inherit: a port of ours would stay taken for as long as they live.
+void keep_from_children(int socket) {
+  (void)::fcntl(socket, F_SETFD, FD_CLOEXEC);  // Cannot fail: it is open.
+}
 
 }  // namespace
 
@@ -241,6 +247,7 @@ error_code Server::Core::bind(const Tcp::endpoint& endpoint) {
     if (!error) call();
   };
   step([&] { acceptor.open(endpoint.protocol(), error); });
+  step([&] { keep_from_children(acceptor.native_handle()); });
   step([&] { acceptor.set_option(Tcp::acceptor::reuse_address(true), error); });
   if (endpoint.protocol() == Tcp::v6()) step([&] { acceptor.set_option(asio::ip::v6_only(false), error); });
   step([&] { acceptor.bind(endpoint, error); });
@@ -265,6 +272,7 @@ void Server::Core::accept() {
 
 void Server::Core::admit(Tcp::socket socket) {
   if (connections.size() >= limits.connections && !make_room()) return;
+  keep_from_children(socket.native_handle());
   error_code ignored;  // Without these answers are late (40 ms with TLS) and slow clients costly, nothing is wrong.
   socket.set_option(Tcp::no_delay(true), ignored);
   socket.set_option(kHardClose, ignored);

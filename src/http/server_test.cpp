@@ -2,12 +2,14 @@
 
 #include <arpa/inet.h>
 #include <atomic>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <future>
 #include <latch>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <set>
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
@@ -118,6 +120,25 @@ TEST(Server, requests_are_answered_on_one_connection) {
     EXPECT_TRUE(starts_with(answer, "HTTP/1.1 200 OK\r\n")) << answer;
     EXPECT_TRUE(answer.ends_with("\r\n\r\nGET me")) << answer;
   }
+}
+
+// A port would stay taken for as long as a program lives that got the listener with its birth.
+TEST(Server, programs_that_we_start_get_none_of_its_sockets) {
+  const auto inheritable = [] {
+    std::set<std::string> out;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+      const int fd = std::stoi(entry.path().filename());
+      const int flags = ::fcntl(fd, F_GETFD);
+      if (flags >= 0 && (flags & FD_CLOEXEC) == 0) out.insert(entry.path().filename());
+    }
+    return out;
+  };
+  const auto before = inheritable();
+  Running server(hello());
+  Peer peer(server.port());
+  peer.say("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_FALSE(peer.answer().empty());
+  EXPECT_EQ(inheritable(), before);
 }
 
 TEST(Server, requests_sent_ahead_are_answered_in_turn) {
