@@ -61,9 +61,8 @@ struct IPRuleConfig {
     template <typename Self, typename Visitor>
     static void fields(Self& self, Visitor& visit) {
       visit.required("serviceIP", self.service_ip);
-      // Out of range there is no table, and a priority that nobody asks for: no node obeys it, for its hash does not
-      // fit.
-      visit.required("table", fitting(self.table, 0));
+      // Out of range they are numbers that nobody asks for; so no node obeys it, for its hash does not fit.
+      visit.required("table", fitting(self.table, std::numeric_limits<std::uint32_t>::max()));
       visit("priority", fitting(self.priority, std::numeric_limits<std::uint32_t>::max()));
       visit.required("state", self.state);
       visit("nodeSelector", self.node_selector);

@@ -54,9 +54,9 @@ TEST(IPRuleConfig, D25_numbers_out_of_range_are_none_and_the_object_is_read) {
   };
   const auto negative = read(R"("table":-5,"priority":1000)");
   ASSERT_TRUE(negative) << negative.error().message();
-  EXPECT_EQ(negative->spec.table, 0U);
+  EXPECT_EQ(negative->spec.table, 4294967295U) << "0 is what a VRF's object says";
   EXPECT_EQ(negative->spec.priority, 1000U);
-  EXPECT_EQ(read(R"("table":4294967396)")->spec.table, 0U) << "the kernel would take it for 100";
+  EXPECT_EQ(read(R"("table":4294967396)")->spec.table, 4294967295U) << "the kernel would take it for 100";
   EXPECT_EQ(read(R"("table":100,"priority":-1)")->spec.priority, 4294967295U) << "0 would be any";
   EXPECT_EQ(read(R"("table":"100")").error().message(), "spec.table: expected a number, found a string");
   EXPECT_EQ(read(R"("priority":1)").error().message(), "spec.table: required, expected a number");

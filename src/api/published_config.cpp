@@ -18,9 +18,9 @@ PublishedConfig::Trust trust_of(const IPRuleConfig& config) {
   using Trust = PublishedConfig::Trust;
   if (!config.is_managed()) return Trust::unmanaged;
   const std::string* hash = config.meta.annotations.find(kSpecHash);
-  if (hash != nullptr && *hash != spec_hash(config.spec)) return Trust::mismatch;  // Whatever else was changed.
-  if (!has_rule_as_owner(config)) return Trust::unowned;
-  return hash != nullptr ? Trust::trusted : Trust::unhashed;
+  if (hash == nullptr) return Trust::unhashed;
+  if (*hash != spec_hash(config.spec)) return Trust::mismatch;  // Whatever else was changed.
+  return has_rule_as_owner(config) ? Trust::trusted : Trust::unowned;
 }
 
 }  // namespace

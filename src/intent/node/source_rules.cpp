@@ -37,8 +37,9 @@ class Compiler {
   NodeIntent run() {
     for (const PublishedConfig* config : view_.configs) {
       if (!config->is_present() || config->trust == Trust::unmanaged) continue;
-      // Of one that is not to be believed the selector may be what was edited.
-      if (config->trust == Trust::trusted && !config->spec.node_selector.matches(view_.labels)) continue;
+      // Where no hash proves it the selector may be what was edited.
+      const bool is_proven = config->trust == Trust::trusted || config->trust == Trust::unowned;
+      if (is_proven && !config->spec.node_selector.matches(view_.labels)) continue;
       wish(*config);
     }
     std::ranges::sort(wishes_, {}, &Wish::order);
