@@ -38,18 +38,10 @@ ServiceRulesFigures figures_of(const ClusterSeen& seen, const intent::Decision& 
     if (!outcome.acceptance.accepted()) ++out.invalid_rules;
   }
   for (const api::IPRuleConfig* config : seen.configs.objects) {
-    if (config->is_managed() && config->spec.state == api::ConfigState::absent) ++out.absent;
+    if (config->is_managed() && intent::is_withdrawn(*config)) ++out.absent;
   }
   out.pending_nodes = decision.pending_nodes;
   return out;
-}
-
-// What two objects have in common of which one replaces the other.
-using Steered = std::pair<api::SourceMode, std::optional<net::Address>>;
-
-Steered steered_by(const api::IPRuleConfig& config) {
-  const auto source = net::Address::parse(config.spec.service_ip);
-  return {config.spec.source_mode, source ? std::optional(*source) : std::nullopt};
 }
 
 // One that cannot be read, and never could, may be the one that counts. Its settings are the priorities of all objects,
@@ -100,7 +92,7 @@ base::Result<ServiceRules::Work> ServiceRules::decide(const ClusterSeen& seen, b
                                   .may_withdraw = seen.may_withdraw(),
                                   .fresh_token = random_token(),
                                   .distrusted = std::move(distrusted),
-                                  .refused = refused_,
+                                  .failed_writes = unwritten_.failed(),
                                   .now = wall_now()},
                                  patience_);
   auto figures = figures_of(seen, decision);
@@ -129,6 +121,8 @@ base::Result<kube::Next> ServiceRules::reconcile(std::stop_token stop) {
   work.statuses_until = steady_now() + kTelling;
   write_rule_statuses(work, stop);  // Few, and looked at first.
   write_config_statuses(work, stop);
+  work.statuses_until = steady_now() + kTelling;
+  write_late_states(work, stop);
   announce_findings(work);
   log_changes(work);
   if (options_.figures) options_.figures(work.figures);
@@ -195,32 +189,44 @@ bool ServiceRules::may_write(Work& work, const std::stop_token& stop) const {
   return false;
 }
 
+// Those that a node waits for.
 void ServiceRules::write_states(Work& work, const std::stop_token& stop) {
   for (const intent::NodeStateWrite& one : work.decision.states) {
-    if (reports_.is_futile(one)) continue;
+    if (one.can_wait || reports_.is_futile(one)) continue;
     if (!may_write(work, stop)) return;
-    const auto written = reports_.write(one, stop);
-    if (note(work, written, api::NodeState::kKind, intent::text(one.step), one.object.meta.name))
-      ++work.figures.reports;
+    write_state(work, one, stop);
   }
+}
+
+// One node more or less changes those of all others: orders to nodes do not queue behind that.
+void ServiceRules::write_late_states(Work& work, const std::stop_token& stop) {
+  for (const intent::NodeStateWrite& one : work.decision.states) {
+    if (!one.can_wait || reports_.is_futile(one)) continue;
+    if (!may_write_status(work, stop)) return;
+    if (!write_state(work, one, stop)) return;  // The others may wait, too.
+  }
+}
+
+bool ServiceRules::write_state(Work& work, const intent::NodeStateWrite& one, const std::stop_token& stop) {
+  const auto written = reports_.write(one, stop);
+  const bool is_done = note(work, written, api::NodeState::kKind, intent::text(one.step), one.object.meta.name);
+  if (is_done) ++work.figures.reports;
+  return is_done;
 }
 
 void ServiceRules::write_configs(Work& work, const std::stop_token& stop) {
   static const std::vector<std::string> kNobody;
-  std::set<Steered> not_come;
-  intent::Refusals refused_before = std::exchange(refused_, {});
+  unwritten_.begin_pass();
   for (const intent::Write& one : work.decision.configs) {
-    if (!may_write(work, stop)) return refused_.merge(refused_before);  // What is left has not been asked again.
-    const std::string& name = one.object.meta.name;
-    // What steers now stays until there is something instead.
-    if (one.step == Step::withdraw && one.is_replaced && not_come.contains(steered_by(one.object))) continue;
-    refused_before.erase(name);
-    const auto written = configs_.write(one, stop);
-    if (!note(work, written, api::IPRuleConfig::kKind, intent::text(one.step), name)) {
-      refused_[name] = written.error().message();
-      if (one.step == Step::create || one.step == Step::reactivate) not_come.insert(steered_by(one.object));
-      continue;
+    if (!may_write(work, stop)) {
+      unwritten_.end_pass_early();
+      return;
     }
+    if (unwritten_.holds_back(one)) continue;
+    const std::string& name = one.object.meta.name;
+    const auto written = configs_.write(one, stop);
+    unwritten_.note(one, written);
+    if (!note(work, written, api::IPRuleConfig::kKind, intent::text(one.step), name)) continue;
     if (one.step == Step::create) ++work.figures.created;
     if (one.step == Step::repair || one.step == Step::reactivate) ++work.figures.updated;
     if (one.step == Step::withdraw) ++work.figures.marked_absent;
@@ -255,6 +261,10 @@ void ServiceRules::write_config_statuses(Work& work, const std::stop_token& stop
 }
 
 void ServiceRules::write_rule_statuses(Work& work, const std::stop_token& stop) {
+  if (unwritten_.is_outdated()) {
+    work.is_left = true;
+    return;
+  }
   for (const intent::RuleStatusWrite& one : work.decision.rule_statuses) {
     const auto& before = one.before->status;
     const bool is_new = before.observed_generation != one.object.status.observed_generation ||

@@ -17,6 +17,7 @@
 #include "controller/report_keeper.h"
 #include "controller/report_notices.h"
 #include "controller/status_pace.h"
+#include "controller/unwritten.h"
 #include "intent/cluster/decision.h"
 #include "intent/cluster/patience.h"
 #include "kube/client.h"
@@ -89,6 +90,8 @@ class ServiceRules {
   bool sees_own_writes(const ClusterSeen& seen);
   base::Result<Work> decide(const ClusterSeen& seen, base::TimePoint start, std::stop_token stop);
   void write_states(Work& work, const std::stop_token& stop);
+  void write_late_states(Work& work, const std::stop_token& stop);
+  bool write_state(Work& work, const intent::NodeStateWrite& one, const std::stop_token& stop);
   void write_configs(Work& work, const std::stop_token& stop);
   void write_config_statuses(Work& work, const std::stop_token& stop);
   void write_rule_statuses(Work& work, const std::stop_token& stop);
@@ -110,7 +113,7 @@ class ServiceRules {
   ReportKeeper reports_;
   OwnWrites rule_writes_;
   HoldDown hold_down_;
-  intent::Refusals refused_;
+  Unwritten unwritten_;
   intent::Patience patience_;
   StatusPace pace_;
   std::set<std::string> announced_;  // What has been told, until it is no longer true.

@@ -118,6 +118,30 @@ class ServiceRulesTest : public testing::Test {
   std::unique_ptr<RunningJob> job_;
 };
 
+// A node that comes or goes changes the reports of all others, a thousand perhaps.
+TEST_F(ServiceRulesTest, orders_to_nodes_do_not_queue_behind_what_all_are_told_of_a_new_node) {
+  settle_one();
+  job_.reset();
+  api_test::must(
+      testbed::shared_cluster().kubectl({"patch", "node", "n1", "--subresource=status", "--type=merge", "-p",
+                                         R"({"status":{"addresses":[{"type":"InternalIP","address":"192.0.2.1"}]}})"}));
+  script_.put_service("more", "203.0.113.6");
+  const testbed::CallMatch creates{.verb = "create", .resource = "ipruleconfigs"};
+  const testbed::CallMatch updates{.verb = "update", .resource = "nodestates"};
+  const int before = proxy_.calls(updates);
+  proxy_.inject(creates, testbed::fault::Hold{}, {.count = 1});
+  const int creates_before = proxy_.calls(creates);
+  start();
+  ASSERT_TRUE(becomes("the order is given", [&] { return proxy_.calls(creates) > creates_before; }));
+  EXPECT_EQ(proxy_.calls(updates), before);
+  proxy_.release();
+  EXPECT_TRUE(becomes("and then they are told", [&] {
+    return std::ranges::all_of(script_.states(), [](const api::NodeState& state) {
+      return std::ranges::find(state.spec.cluster_prefixes, "192.0.2.1/32") != state.spec.cluster_prefixes.end();
+    });
+  }));
+}
+
 TEST_F(ServiceRulesTest, S11_an_object_goes_when_the_last_node_has_let_go) {
   settle_one();
   // Statuses come at a pace of their own: a Service that goes at once would leave this one untold.

@@ -136,7 +136,8 @@ std::optional<Write> keep(const IPRuleConfig& have, const DesiredConfig& wanted)
 }
 
 Write withdraw(const IPRuleConfig& have, Write::Step step, meta::Time now) {
-  Write out{.step = step, .object = have};
+  const std::string* hash = have.meta.annotations.find(api::kSpecHash);
+  Write out{.step = step, .object = have, .is_drift = hash != nullptr && *hash != api::spec_hash(have.spec)};
   out.object.spec.state = ConfigState::absent;
   out.object.meta.annotations.erase(api::kSpecHash);
   out.object.meta.annotations.erase_prefix(api::kCleanupPrefix);
@@ -144,16 +145,16 @@ Write withdraw(const IPRuleConfig& have, Write::Step step, meta::Time now) {
   return out;
 }
 
-// Whatever its state says: agents take `absent` beside a hash for an edit, so this withdrawal is the one that counts.
-bool nodes_hold(const IPRuleConfig& config) {
-  return config.spec.state == ConfigState::present || config.meta.annotations.contains(api::kSpecHash);
+// Nodes may hold what it said before somebody changed it, or still clean up.
+bool was_published(const IPRuleConfig& config) {
+  return config.meta.annotations.contains(api::kSpecHash) || config.meta.annotations.contains(api::kAbsentSince);
 }
 
 std::optional<Write> let_go(const IPRuleConfig& have, bool means_a_rule, const Removal& removal, meta::Time now) {
   Write remove{.step = Write::Step::remove, .object = have};
   if (have.meta.terminating()) return std::nullopt;  // Somebody has removed it already.
-  if (!means_a_rule || !removal.withdraws_first()) return remove;
-  if (nodes_hold(have)) return withdraw(have, Write::Step::withdraw, now);
+  if (!removal.withdraws_first() || (!means_a_rule && !was_published(have))) return remove;
+  if (!is_withdrawn(have)) return withdraw(have, Write::Step::withdraw, now);
   const bool is_ours = have.meta.annotations.contains(api::kAbsentSince);  // Else the old project withdrew it.
   if (!is_ours) return withdraw(have, Write::Step::restart, now);
   if (removal.is_settled(have)) return remove;
@@ -241,6 +242,10 @@ std::string_view text(Write::Step step) {
       return "remove";
   }
   return "remove";
+}
+
+bool is_withdrawn(const IPRuleConfig& config) {
+  return config.spec.state == ConfigState::absent && !config.meta.annotations.contains(api::kSpecHash);
 }
 
 std::optional<Tuple> tuple_of(const IPRuleConfig& config, std::uint32_t default_priority) {

@@ -27,7 +27,7 @@ struct Write {
   api::IPRuleConfig object;
   bool is_replaced = false;    // withdraw: something else is desired for the same source.
   bool is_in_the_way = false;  // withdraw: of what comes for that source, or stands at its priority; so it cannot wait.
-  bool is_drift = false;       // repair, reactivate: somebody had changed by hand what is ours.
+  bool is_drift = false;       // repair, reactivate, withdraw: somebody had changed by hand what is ours.
   bool is_new_spec = false;    // repair: nodes have something to do; else it concerns metadata only.
 };
 
@@ -58,6 +58,10 @@ class DirectRemoval final : public Removal {
 std::vector<Write> changes(std::span<const api::IPRuleConfig* const> existing, std::span<const std::string> unread,
                            const Desired& desired, std::uint32_t default_priority, const Removal& removal,
                            meta::Time now);
+
+// Nodes are to let go of it, and say when they have. `absent` beside a hash is somebody's edit, which agents do not
+// obey.
+bool is_withdrawn(const api::IPRuleConfig& config);
 
 // For each desired object, in order, the one that says it now; nullptr where there is none.
 std::vector<const api::IPRuleConfig*> find_published(std::span<const api::IPRuleConfig* const> existing,

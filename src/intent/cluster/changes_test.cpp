@@ -315,6 +315,29 @@ TEST(Changes, D24_leftovers_that_mean_no_rule_are_removed_at_once) {
   EXPECT_EQ(objects.steps({}, removal), (Texts{"remove a", "remove b", "remove c"}));
 }
 
+// Nodes hold what it said before, and hear of its end as of any other's.
+TEST(Changes, D6_one_that_was_edited_to_mean_no_rule_is_withdrawn_before_it_goes) {
+  for (const bool is_table : {true, false}) {
+    Sample cluster = one_service();
+    Objects objects;
+    Waiting removal;
+    removal.settled = true;
+    objects.pass(cluster.desired());
+    IPRuleConfig& config = objects.at("iprc-10-96-44-9");
+    if (is_table) {
+      config.spec.table = 0;
+    } else {
+      config.spec.service_ip = "none";
+    }
+    cluster.forget_services();
+    const auto withdrawn = objects.pass(cluster.desired(), removal);
+    ASSERT_EQ(withdrawn.size(), 1U);
+    EXPECT_EQ(withdrawn[0].step, Write::Step::withdraw);
+    EXPECT_TRUE(withdrawn[0].is_drift);
+    EXPECT_EQ(objects.steps(cluster.desired(), removal), Texts{"remove iprc-10-96-44-9"});
+  }
+}
+
 TEST(Changes, D49_an_object_that_is_not_ours_is_never_touched) {
   const Sample cluster = one_service();
   Objects objects;

@@ -23,8 +23,8 @@ bool withdraws(const Write& write) {
   return write.step == Write::Step::withdraw || write.step == Write::Step::remove;
 }
 
-bool is_withdrawn(const IPRuleConfig& config) {
-  return config.is_managed() && config.spec.state == ConfigState::absent;
+bool is_leaving(const IPRuleConfig& config) {
+  return config.is_managed() && is_withdrawn(config);
 }
 
 // The nodes that the Agent selects, whose agents we can all see, and where none has been for a while.
@@ -79,20 +79,25 @@ class Decider {
     record_epochs_first();
     for (const Write& write : out_.configs) {
       written_.insert(write.object.meta.name);
-      note_refusal(write);
-      if (write.step != Write::Step::remove || !is_withdrawn(write.object)) continue;
+      note_failure(write);
+      if (write.step != Write::Step::remove || !is_leaving(write.object)) continue;
       if (!removal_.is_overdue(write.object)) continue;
       auto missing = reports_.missing(write.object);
       if (!missing.empty()) out_.given_up[write.object.meta.name] = std::move(missing);
     }
   }
 
-  void note_refusal(const Write& write) {
-    const auto refusal = cluster_.refused.find(write.object.meta.name);
+  // What fails for long is said; until then it is under way.
+  void note_failure(const Write& write) {
+    const std::string& name = write.object.meta.name;
+    const auto failed = cluster_.failed_writes.find(name);
+    if (failed == cluster_.failed_writes.end() || !(failed->second.asked == write.object.spec)) return;
+    if (!patience_.is_late("write/" + name)) return;
+    if (write.step == Write::Step::repair && !write.is_new_spec) stuck_.insert(name);
     const bool is_order = write.step == Write::Step::create || write.step == Write::Step::reactivate ||
                           (write.step == Write::Step::repair && write.is_new_spec);
-    if (refusal == cluster_.refused.end() || !is_order) return;
-    if (const auto tuple = tuple_of(write.object, priority_)) refused_[*tuple] = refusal->second;
+    const auto tuple = tuple_of(write.object, priority_);
+    if (is_order && tuple) unwritten_[*tuple] = failed->second.error;
   }
 
   // A write of metadata gives the object a new version. Until its status holds the epoch, nodes would take that for a
@@ -122,15 +127,18 @@ class Decider {
     for (std::size_t i = 0; i < published.size(); ++i) {
       const DesiredConfig& wanted = out_.desired.configs[i];
       const IPRuleConfig* config = published[i];
-      const bool is_current = config != nullptr && config->spec.state == ConfigState::present &&
-                              !config->meta.terminating() && !written_.contains(config->meta.name);
-      const Spread spread = is_current ? spread_of(*config, reports_, patience_) : not_written(wanted.tuple);
+      const bool is_there =
+          config != nullptr && config->spec.state == ConfigState::present && !config->meta.terminating();
+      const bool is_current = is_there && !written_.contains(config->meta.name);
+      const bool is_as_it_was = is_there && stuck_.contains(config->meta.name);
+      const Spread spread =
+          is_current || is_as_it_was ? spread_of(*config, reports_, patience_) : not_written(wanted.tuple);
       for (const api::IPRule* owner : wanted.owners) spreads_[owner].add(spread);
       if (is_current) put_status(*config, present_status(*config, spread, cluster_.now), &wanted);
     }
     std::set<std::string> pending;
     for (const IPRuleConfig* config : cluster_.configs) {
-      if (!is_withdrawn(*config)) continue;
+      if (!is_leaving(*config)) continue;
       const meta::Time until = removal_.waits_until(*config);
       if (!removal_.is_overdue(*config) && until > cluster_.now) out_.look_again = std::min(out_.look_again, until);
       for (std::string& name : reports_.missing(*config)) pending.insert(std::move(name));
@@ -141,9 +149,9 @@ class Decider {
   }
 
   Spread not_written(const Tuple& wanted) const {
-    const auto refusal = refused_.find(wanted);
-    if (refusal == refused_.end()) return {};
-    return {.stage = Spread::Stage::unwritten, .refusal = refusal->second};
+    const auto failed = unwritten_.find(wanted);
+    if (failed == unwritten_.end()) return {};
+    return {.stage = Spread::Stage::unwritten, .refusal = failed->second};
   }
 
   void put_status(const IPRuleConfig& config, std::optional<IPRuleConfig::Status> status, const DesiredConfig* wanted) {
@@ -165,7 +173,7 @@ class Decider {
     for (const RuleOutcome& outcome : out_.desired.rules) {
       const RuleSpread& spread = spreads_[outcome.rule];
       // One write when it is done instead of two; but not for ever.
-      if (spread.under_way + spread.unwritten > 0 && !patience_.is_late("rule/" + outcome.rule->meta.uid)) continue;
+      if (spread.under_way > 0 && !patience_.is_late("rule/" + outcome.rule->meta.uid)) continue;
       auto status = rule_status(outcome, spread, census, reports_, settings_, cluster_.now);
       if (status == outcome.rule->status) continue;
       RuleStatusWrite write{.object = *outcome.rule, .before = outcome.rule};
@@ -181,7 +189,7 @@ class Decider {
     std::unordered_set<std::string_view> foreign;
     for (const IPRuleConfig* config : cluster_.configs) {
       if (!api::is_published(*config)) foreign.insert(config->meta.name);
-      if (!is_withdrawn(*config)) continue;
+      if (!is_leaving(*config)) continue;
       for (const auto& owner : config->meta.owners) {
         if (const auto rule = by_uid.find(owner.uid); rule != by_uid.end()) {
           spreads_[rule->second].cleaning.push_back(config->meta.name);
@@ -203,7 +211,8 @@ class Decider {
   const AwaitNodes removal_;
   Decision out_;
   std::unordered_set<std::string> written_;  // Objects with a write of this pass; their version will change.
-  std::map<Tuple, std::string> refused_;     // Of those, what the server said when they were tried last.
+  std::unordered_set<std::string> stuck_;    // Of those, where it fails and concerns metadata only.
+  std::map<Tuple, std::string> unwritten_;   // What is desired and fails, with the error.
   std::unordered_map<const api::IPRule*, RuleSpread> spreads_;
 };
 

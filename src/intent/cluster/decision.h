@@ -17,8 +17,12 @@
 
 namespace intent {
 
-// By the object's name, what the API server answered to the last try to write it.
-using Refusals = std::map<std::string, std::string>;
+// By the object's name, a write that failed when it was tried last.
+struct FailedWrite {
+  api::IPRuleConfig::Spec asked;
+  std::string error;
+};
+using FailedWrites = std::map<std::string, FailedWrite>;
 
 // Everything the controller knows at one instant, all of it seen whole. The pointers are the caller's.
 struct ClusterNow {
@@ -32,7 +36,7 @@ struct ClusterNow {
   bool may_withdraw = true;           // False: something that cannot be read may be the reason for any object.
   std::string fresh_token;
   std::vector<std::string> distrusted;  // Names of reports whose numbers can no longer be believed.
-  Refusals refused;                     // Of IPRuleConfigs.
+  FailedWrites failed_writes;           // Of IPRuleConfigs.
   meta::Time now{};
 };
 

@@ -211,6 +211,10 @@ TEST_F(DecisionTest, D6_one_set_absent_by_hand_is_not_withdrawn_while_its_reason
   cluster_.may_withdraw = false;
   EXPECT_TRUE(cluster_.pass().configs.empty());
   EXPECT_TRUE(config().meta.annotations.contains(api::kSpecHash)) << "so nodes keep it";
+  cluster_.settle("n1", {{.uid = config().meta.uid, .reason = "HashMismatch", .message = "edited"}});
+  cluster_.clock += 5s;
+  EXPECT_EQ(cluster_.pass().pending_nodes, 0U);
+  EXPECT_EQ(config_condition("CleanedUp"), "") << "nobody has told them to let go";
   cluster_.may_withdraw = true;
   cluster_.pass();
   EXPECT_FALSE(config().meta.annotations.contains(api::kSpecHash));
@@ -221,23 +225,37 @@ TEST_F(DecisionTest, what_the_server_refuses_is_said_and_what_was_published_befo
   ASSERT_EQ(cluster_.condition("blue", "Programmed"), "True AllNodes");
   rule().spec.table = 121;
   ++rule().meta.generation;
-  cluster_.refused = {{"iprc-10-96-0-1-t121-p1500", "exceeded quota"}};
-  const Decision early = cluster_.decide();
-  ASSERT_TRUE(cluster_.refused.contains(early.configs.at(0).object.meta.name));
-  EXPECT_TRUE(early.rule_statuses.empty()) << "it may pass";
+  const api::IPRuleConfig wanted = cluster_.decide().configs.at(0).object;
+  cluster_.failed_writes = {{wanted.meta.name, {.asked = wanted.spec, .error = "exceeded quota"}}};
+  EXPECT_TRUE(cluster_.decide().rule_statuses.empty()) << "it may pass";
   cluster_.clock += 5s;
   const Decision late = cluster_.decide();
   ASSERT_EQ(late.rule_statuses.size(), 1U);
   const auto* programmed = meta::find(late.rule_statuses[0].object.status.conditions, "Programmed");
   EXPECT_EQ(SmallCluster::describe(programmed), "False NotPublished");
   EXPECT_EQ(programmed->message,
-            "1 of 1 object cannot be written, and until they can, nodes keep what they have; the API server says: "
-            "exceeded quota");
+            "1 of 1 object cannot be written, and until they can, nodes keep what they have: exceeded quota");
 
-  cluster_.refused.clear();
+  cluster_.failed_writes.begin()->second.asked.table = 122;  // Under that name, and nobody asks for it any more.
+  EXPECT_TRUE(cluster_.decide().rule_statuses.empty()) << "what is asked for now has not failed";
+
+  cluster_.failed_writes.clear();
   settle();
   settle();
   EXPECT_EQ(cluster_.condition("blue", "Programmed"), "True AllNodes");
+}
+
+TEST_F(DecisionTest, what_nodes_hold_is_in_force_though_its_metadata_cannot_be_written) {
+  settle();
+  cluster_.wishes.rule("green", {"203.0.113.0/24"}, 120, 1500);
+  const Decision first = cluster_.decide();
+  ASSERT_EQ(first.configs.size(), 1U);
+  ASSERT_EQ(first.configs[0].step, Write::Step::repair) << "one owner more";
+  cluster_.failed_writes = {{config().meta.name, {.asked = config().spec, .error = "denied"}}};
+  cluster_.pass();
+  cluster_.clock += 5s;
+  cluster_.pass();
+  EXPECT_EQ(cluster_.condition("green", "Programmed"), "True AllNodes");
 }
 
 TEST_F(DecisionTest, that_all_is_in_force_is_not_said_of_another_generation) {
@@ -268,6 +286,19 @@ TEST_F(DecisionTest, what_was_said_stays_while_it_cannot_be_seen_who_is_asked) {
   cluster_.clock += 5s;
   EXPECT_TRUE(is_quiet(cluster_.pass())) << "nobody is being told anything";
   ++rule().meta.generation;
+  cluster_.pass();
+  EXPECT_EQ(cluster_.condition("blue", "Programmed"), "Unknown AgentsUnseen");
+}
+
+TEST_F(DecisionTest, that_nothing_matched_does_not_stay_said) {
+  cluster_.wishes.forget_services();
+  settle();
+  ASSERT_EQ(cluster_.condition("blue", "Programmed"), "False NoMatch");
+  cluster_.pods.clear();
+  cluster_.unseen_agents = {"agents in name space agents"};
+  cluster_.wishes.service("web", {"10.96.0.1"}, {"203.0.113.5"});
+  cluster_.pass();
+  cluster_.clock += 5s;
   cluster_.pass();
   EXPECT_EQ(cluster_.condition("blue", "Programmed"), "Unknown AgentsUnseen");
 }

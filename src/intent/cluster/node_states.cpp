@@ -37,7 +37,8 @@ std::optional<NodeStateWrite> keep(const api::NodeState& have, const api::Node& 
   if (right.spec.token.empty() || is_distrusted) right.spec.token = wishes.fresh_token;
   if (node_uid(have).empty()) right.meta.owners.push_back(owner_of(node));
   if (right == have) return std::nullopt;
-  return NodeStateWrite{.step = Step::update, .object = std::move(right)};
+  const bool can_wait = right.spec.token == have.spec.token && right.meta.owners == have.meta.owners;
+  return NodeStateWrite{.step = Step::update, .object = std::move(right), .can_wait = can_wait};
 }
 
 }  // namespace

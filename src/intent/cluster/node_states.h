@@ -30,6 +30,7 @@ struct NodeStateWrite {
   };
   Step step = Step::create;
   api::NodeState object;  // Its meta has uid and version for the precondition, except for create.
+  bool can_wait = false;  // update: no node waits for it, nor is anything decided by it.
 };
 
 std::string_view text(NodeStateWrite::Step step);

@@ -121,6 +121,19 @@ TEST(NodeStates, B6_the_number_of_nodes_is_told_anew_only_when_it_has_doubled_or
   EXPECT_EQ(world.state().spec.nodes, 1);
 }
 
+TEST(NodeStates, prefixes_can_wait_and_what_a_node_is_to_answer_cannot) {
+  World world;
+  world.node("a", "uid-a");
+  world.pod_on("a");
+  EXPECT_FALSE(world.decide().at(0).can_wait);
+  world.pass();
+  world.wishes.cluster_prefixes = {"10.0.0.0/9"};
+  EXPECT_TRUE(world.decide().at(0).can_wait);
+  world.wishes.fresh_token = "t2";
+  world.wishes.distrusted = {"a"};
+  EXPECT_FALSE(world.decide().at(0).can_wait);
+}
+
 TEST(NodeStates, prefixes_follow_and_a_token_changes_only_where_it_must) {
   World world;
   world.node("a", "uid-a");

@@ -75,13 +75,19 @@ std::string no_match(const RuleOutcome& outcome, const ServiceCensus& census) {
   return out + "; compare spec.cidrs with the addresses in: kubectl get services -A (IPR0402)";
 }
 
-// What stays said while objects are on their way: that all was in force, for it still is; and anything while it cannot
-// be seen who is asked. Nothing that was said of another generation.
+// Whether the nodes and their agents are the reason.
+bool is_about_nodes(std::string_view reason) {
+  return reason != "NoMatch" && reason != "CleaningUp" && reason != "NotPublished";
+}
+
+// What stays said while objects are on their way: that all was in force, for it still is; and what nodes are said to
+// lack while it cannot be seen who is asked. Nothing that was said of another generation.
 const meta::Condition* said_before(const api::IPRule& rule, const RuleSpread& spread) {
   const auto* before = meta::find(rule.status.conditions, "Programmed");
   if (spread.under_way == 0 || before == nullptr) return nullptr;
   if (before->observed_generation != rule.meta.generation) return nullptr;
-  return before->status == Truth::yes || !spread.unseen_agents.empty() ? before : nullptr;
+  const bool is_unseen = !spread.unseen_agents.empty() && is_about_nodes(before->reason);
+  return before->status == Truth::yes || is_unseen ? before : nullptr;
 }
 
 meta::Condition programmed(const RuleOutcome& outcome, const RuleSpread& spread, const ServiceCensus& census,
@@ -110,9 +116,8 @@ meta::Condition programmed(const RuleOutcome& outcome, const RuleSpread& spread,
     out.message = no_match(outcome, census);
   } else if (spread.unwritten > 0) {
     out.reason = "NotPublished";
-    out.message = fmt::format(
-        "{} of {} object{} cannot be written, and until they can, nodes keep what they have; the API server says: {}",
-        spread.unwritten, spread.configs, plural(spread.configs), spread.refusal);
+    out.message = fmt::format("{} of {} object{} cannot be written, and until they can, nodes keep what they have: {}",
+                              spread.unwritten, spread.configs, plural(spread.configs), spread.refusal);
   } else if (spread.no_node > 0) {
     out.reason = "NoMatchingNodes";
     out.message = no_node_text(outcome.rule->spec.node_selector);

@@ -118,7 +118,7 @@ class SmallCluster {
   std::vector<std::string> unseen_agents;  // Where there may be more pods.
   std::vector<std::string> unread_reports;
   std::vector<std::string> unread_configs;
-  Refusals refused;  // Writes the server does not take. pass() leaves them out.
+  FailedWrites failed_writes;  // The server does not take them, so pass() leaves them out.
   bool may_withdraw = true;
   std::optional<api::Agent> agent;  // The active one.
 
@@ -156,7 +156,7 @@ class SmallCluster {
                            .may_withdraw = may_withdraw,
                            .fresh_token = "token",
                            .distrusted = {},
-                           .refused = refused,
+                           .failed_writes = failed_writes,
                            .now = meta::Time(clock)},
                           patience);
   }
@@ -165,7 +165,7 @@ class SmallCluster {
     Decision decision = decide();
     for (const auto& write : decision.states) EXPECT_TRUE(server.apply(write));
     for (const auto& write : decision.configs) {
-      if (refused.contains(write.object.meta.name)) continue;
+      if (failed_writes.contains(write.object.meta.name)) continue;
       EXPECT_TRUE(server.apply(write)) << write.object.meta.name;
     }
     for (const auto& write : decision.config_statuses) EXPECT_TRUE(server.apply(write)) << write.object.meta.name;
