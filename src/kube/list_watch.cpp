@@ -65,8 +65,7 @@ ListWatch::Step ListWatch::next(base::TimePoint now) {
   const std::uint64_t least = consistent_ ? 0 : version_;
   const bool is_first = lists_ == 0;
   if (must_list_ && (is_first || page_once_ || !can_stream_)) {
-    if (!listing_) sink_.begin_list();
-    listing_ = true;
+    if (!listing_) begin_list();
     return List{{.selection = options_.selection, .not_older_than = least, .limit = page_size_, .token = page_token_}};
   }
   if (!must_list_ && was_cut_) {  // Of this list only the version counts, so one object will do.
@@ -123,8 +122,7 @@ void ListWatch::opened(base::TimePoint now) {
   spoke_ = false;
   opened_at_ = heard_at_ = now;
   if (initial_) {
-    sink_.begin_list();
-    listing_ = true;
+    begin_list();
   } else {
     all_is_well();
     sink_.settle();
@@ -242,6 +240,11 @@ base::Status ListWatch::finish_list(std::uint64_t version) {
   sink_.end_list(version);
   all_is_well();
   return {};
+}
+
+void ListWatch::begin_list() {
+  sink_.begin_list(!consistent_);
+  listing_ = true;
 }
 
 void ListWatch::drop_list() {

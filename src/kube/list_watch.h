@@ -89,6 +89,7 @@ class ListWatch {
   Result<void> take_events();
   Result<void> take_event(const Event& event);
   base::Status finish_list(std::uint64_t version);
+  void begin_list();
   void drop_list();
   void back_off(const Error& error, base::TimePoint now);
   void all_is_well();
@@ -103,7 +104,7 @@ class ListWatch {
   // What we have.
   std::uint64_t version_ = 0;  // The newest that was seen.
   bool must_list_ = true;
-  bool consistent_ = false;     // The next list takes no state but the newest.
+  bool consistent_ = false;     // The next list takes no state but the newest, and nothing known for granted.
   bool fell_back_ = false;      // The last consistent list was older than what we had seen.
   bool was_told_ = false;       // That it has fallen back: the next list is believed, whatever its version.
   bool was_cut_ = false;        // Whoever answers next may be another server, or have another storage.

@@ -241,6 +241,21 @@ TEST_F(Steps, A8_another_kind_that_saw_the_storage_fall_back_is_believed_at_once
   EXPECT_EQ(steps_.falls(), 0U) << "it is no news";
 }
 
+// Of the time that is lost, and of the time after it, one object may have the same version.
+TEST_F(Steps, A8_after_a_fall_of_the_storage_an_object_of_a_known_version_is_read_anew) {
+  const auto object = [](const std::string& value) {
+    return fmt::format(R"({{"metadata":{{"name":"a","uid":"u","resourceVersion":"8"}},"value":"{}"}})", value);
+  };
+  load(7);
+  hear("ADDED", object("old"));
+  steps_.storage_fell_back();
+  (void)next<ListWatch::Watch>();
+  steps_.opened(now_);
+  hear("ADDED", object("new"));
+  end_of_list(9);
+  EXPECT_EQ(store_.latest()->objects.front()->value, "new");
+}
+
 TEST_F(Steps, A8_a_fall_of_the_storage_that_is_seen_here_counts_once) {
   load(7);
   steps_.list_again();

@@ -15,7 +15,9 @@ class Sink {
  public:
   virtual ~Sink() = default;
 
-  virtual void begin_list() = 0;
+  // `versions_hold`: an object that is known, in the version that is known, is still the same. Otherwise the storage
+  // may have fallen back (storage.h), and have given that number to something else.
+  virtual void begin_list(bool versions_hold) = 0;
   virtual void abort_list() = 0;
   virtual void end_list(std::uint64_t version) = 0;
 

@@ -78,8 +78,9 @@ class Store final : public Sink {
     return heard_at_;
   }
 
-  void begin_list() override {
+  void begin_list(bool versions_hold) override {
     listing_ = true;
+    versions_hold_ = versions_hold;
     staged_ = {};
   }
 
@@ -106,7 +107,8 @@ class Store final : public Sink {
     const auto known = live_.objects.find(identity.key);
     const bool is_same_object = known && known->uid == identity.uid;
     if (!listing_ && known && known->version >= identity.version) return;  // An echo of the past.
-    if (listing_ && is_same_object && known->version == identity.version) return staged_.objects.insert(known);
+    const bool is_unchanged = versions_hold_ && is_same_object && known->version == identity.version;
+    if (listing_ && is_unchanged) return staged_.objects.insert(known);
     auto decoded = decode_(object);
     const std::lock_guard lock(mutex_);
     View<T>& view = listing_ ? staged_ : live_;
@@ -175,6 +177,7 @@ class Store final : public Sink {
 
   // The writer's own.
   bool listing_ = false;
+  bool versions_hold_ = false;  // While listing.
   View<T> staged_;
   bool dirty_ = false;
   bool heard_ = false;  // In this batch.

@@ -22,6 +22,8 @@ class StoreTest : public testing::Test {
     return changed_.wait({}, base::TimePoint());
   }
 
+  std::string text() const { return store_.latest()->objects.front()->value.text; }
+
   runtime::Signal changed_;
   Store<Thing> store_{decode, changed_,
                       [](const Thing& before, const Thing& after) { return before.text.size() == after.text.size(); }};
@@ -68,6 +70,23 @@ TEST_F(StoreTest, another_object_of_the_same_name_that_cannot_be_read_takes_the_
   EXPECT_TRUE(store_.latest()->objects.empty());
   ASSERT_TRUE(store_.latest()->unknown.contains({"", "a"}));
   EXPECT_EQ(store_.latest()->unknown.at({"", "a"}).uid, "another");
+}
+
+TEST_F(StoreTest, A8_a_list_after_a_fall_of_the_storage_takes_nothing_known_for_granted) {
+  EXPECT_TRUE(put(8, R"({"text":"old"})"));
+  store_.begin_list(false);
+  (void)put(8, R"({"text":"new"})");
+  store_.end_list(9);
+  EXPECT_EQ(text(), "new");
+}
+
+TEST_F(StoreTest, of_a_list_where_versions_hold_only_what_is_new_is_decoded) {
+  EXPECT_TRUE(put(8, R"({"text":"known"})"));
+  const auto known = store_.latest()->objects.front();
+  store_.begin_list(true);
+  (void)put(8, R"({"text":"known"})");
+  store_.end_list(9);
+  EXPECT_EQ(store_.latest()->objects.front(), known) << "the very same";
 }
 
 TEST_F(StoreTest, it_knows_when_the_server_last_told_anything) {
