@@ -180,15 +180,26 @@ users: [{name: person, user: {)" + more + "}}]")},
   }
 }
 
-TEST_F(ConfigTest, a_plugin_of_another_time_is_refused_with_its_field) {
-  const auto old = from_kubeconfig({write("old", R"(
-users:
-- name: a
-  user: {exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: x}}
-)")},
-                                   "");
-  ASSERT_FALSE(old);
-  EXPECT_NE(old.error().message().find("users[0].user.exec.apiVersion"), std::string::npos) << old.error().message();
+// Of which kubectl tells only whoever would use it.
+TEST_F(ConfigTest, a_plugin_of_another_time_is_refused_with_its_field_where_its_user_is_chosen) {
+  for (const auto& [plugin, field] : std::map<std::string, std::string>{
+           {"apiVersion: client.authentication.k8s.io/v1alpha1, command: x", "apiVersion"},
+           {"apiVersion: client.authentication.k8s.io/v1", "command"},
+           {"apiVersion: client.authentication.k8s.io/v1, command: x, interactiveMode: Maybe", "interactiveMode"}}) {
+    const auto file = write("old", R"(
+clusters: [{name: c, cluster: {server: "https://api.example"}}]
+contexts: [{name: healthy, context: {cluster: c, user: well}}, {name: old, context: {cluster: c, user: ill}}]
+users: [{name: ill, user: {exec: {)" + plugin +
+                                       R"(}}}, {name: well, user: {token: sesame}}]
+)");
+    const auto healthy = from_kubeconfig({file}, "healthy");
+    ASSERT_TRUE(healthy) << healthy.error().message();
+    EXPECT_EQ(healthy->token, "sesame");
+    const auto old = from_kubeconfig({file}, "old");
+    ASSERT_FALSE(old) << field;
+    EXPECT_TRUE(old.error().message().starts_with(file.string() + ": users[0].user.exec." + field))
+        << old.error().message();
+  }
 }
 
 TEST_F(ConfigTest, the_pods_account_is_found) {

@@ -34,14 +34,14 @@ base::Result<std::string> decode_base64(std::string_view text) {
   return out;
 }
 
-// Where an entry stands: of which file names in it are meant, and what errors call it.
+// Where an entry stands: beside which file names in it are meant, and what errors call it.
 struct Place {
-  std::filesystem::path folder;
+  std::filesystem::path file;
   std::string text;
 };
 
 std::filesystem::path file(std::string_view name, const Place& place) {
-  return name.empty() ? std::filesystem::path() : place.folder / name;  // An absolute name stays as it is.
+  return name.empty() ? std::filesystem::path() : place.file.parent_path() / name;  // An absolute name stays as it is.
 }
 
 // `certificate-authority` and `certificate-authority-data`: the data wins.
@@ -114,15 +114,20 @@ base::Result<Impersonation> decode_impersonation(const json::Value& value) {
 
 base::Result<Kubeconfig::User> decode_user(const json::Value& value, const Place& place) {
   Kubeconfig::User out;
-  out.place = place.text;
   out.certificate = TRY(pem(value, "client-certificate", place));
   out.key = TRY(pem(value, "client-key", place));
   out.token = TRY(value["token"].string_or(""));
   out.token_file = file(TRY(value["tokenFile"].string_or("")), place);
-  if (value["exec"].exists()) out.plugin = TRY(decode_plugin(value["exec"], place));
+  if (value["exec"].exists()) {
+    if (auto plugin = decode_plugin(value["exec"], place)) {
+      out.plugin = *std::move(plugin);
+    } else {  // With the number of the entry, where other errors have its name.
+      out.unusable = fmt::format("{}: {}", place.file.string(), plugin.error().message());
+    }
+  }
   out.impersonate = TRY(decode_impersonation(value));
   for (const std::string_view way : {"auth-provider", "username"}) {
-    if (value[way].exists()) out.unsupported = way;
+    if (value[way].exists()) out.unusable = fmt::format("{}.{} is not supported", place.text, way);
   }
   return out;
 }
@@ -143,7 +148,7 @@ base::Status decode_named(std::map<std::string, T>& out, const json::Value& root
   for (const auto& item : TRY(root[list].items_or_none())) {
     const std::string name(TRY(item["name"].string()));
     if (!item[member].exists()) continue;
-    const Place place{.folder = file.parent_path(), .text = fmt::format("{}: {}[{}]", file.string(), list, name)};
+    const Place place{.file = file, .text = fmt::format("{}: {}[{}]", file.string(), list, name)};
     auto decoded = TRY(decode(item[member], place));
     out.try_emplace(name, std::move(decoded));
   }
@@ -198,9 +203,7 @@ base::Result<Config> Kubeconfig::choose(std::string_view context, const Override
   if (!instead.user.empty()) chosen.user = instead.user;
   const Cluster cluster = TRY(look_up(clusters, "cluster", chosen.cluster));
   const User user = chosen.user.empty() ? User() : TRY(look_up(users, "user", chosen.user));
-  if (!user.unsupported.empty()) {
-    return fail(Fault::invalid, fmt::format("{}.{} is not supported", user.place, user.unsupported));
-  }
+  if (!user.unusable.empty()) return fail(Fault::invalid, user.unusable);
 
   Config out;
   out.impersonate = TRY(whom_to_be(user.impersonate, instead.impersonate, fmt::format("user \"{}\"", chosen.user)));

@@ -27,8 +27,7 @@ struct Kubeconfig {
     std::filesystem::path token_file;
     ExecPlugin plugin;
     Impersonation impersonate;
-    std::string unsupported;  // A way to log in that we do not have; an error only if this user is chosen.
-    std::string place;        // As a cluster's.
+    std::string unusable;  // Why nobody can log in so, with file and field; an error only if this user is chosen.
   };
   struct Context {
     std::string cluster;
