@@ -31,7 +31,7 @@ enum class Via : std::uint8_t {
 
 struct ClusterOptions {
   Via via = Via::kubeconfig;
-  std::filesystem::path kubeconfig;  // Empty: KUBECONFIG, the pod's account, ~/.kube/config.
+  std::filesystem::path kubeconfig;  // Empty: KUBECONFIG, ~/.kube/config, the pod's account.
   std::string context;               // Empty: the current one.
   std::string cluster;               // Empty: the context's,
   std::string user;                  // as this.

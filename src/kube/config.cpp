@@ -107,8 +107,11 @@ base::Result<Config> in_cluster(const Environment& environment) {
 
 namespace {
 
+// In a pod without a kubeconfig that is named: whose word counts first.
+enum class First { account, home };
+
 base::Result<Config> find_config(const std::filesystem::path& kubeconfig, std::string_view context,
-                                 const Environment& environment, const Override& instead) {
+                                 const Environment& environment, First first, const Override& instead) {
   if (!kubeconfig.empty()) {
     if (!std::filesystem::exists(kubeconfig)) {
       return fail(Fault::absent, fmt::format("{}: no such file", kubeconfig.string()));
@@ -116,28 +119,36 @@ base::Result<Config> find_config(const std::filesystem::path& kubeconfig, std::s
     return from_kubeconfig({kubeconfig}, context, instead);
   }
   if (!environment.kubeconfig.empty()) return from_kubeconfig(split_list(environment.kubeconfig), context, instead);
-  if (!environment.service_host.empty()) {
+  const auto at_home = std::filesystem::path(environment.home) / ".kube" / "config";
+  std::error_code ignored;  // What we may not look at is none of ours.
+  const bool is_account_meant = first == First::account || !std::filesystem::exists(at_home, ignored);
+  if (!environment.service_host.empty() && is_account_meant) {
     Config config = TRY(in_cluster(environment));
     config.impersonate = TRY(whom_to_be({}, instead.impersonate, "the pod's account"));
     return config;
   }
-  return from_kubeconfig({std::filesystem::path(environment.home) / ".kube" / "config"}, context, instead);
+  return from_kubeconfig({at_home}, context, instead);
+}
+
+base::Status take_proxy(Config& config, const Environment& environment) {
+  if (config.proxy) return {};  // The kubeconfig's own proxy wins.
+  config.proxy =
+      TRY(base::within("HTTPS_PROXY", proxy_for(config.server, environment.https_proxy, environment.no_proxy)));
+  return {};
 }
 
 }  // namespace
 
 base::Result<Config> load_config(const std::filesystem::path& kubeconfig, std::string_view context,
                                  const Environment& environment, const Override& instead) {
-  Config config = TRY(find_config(kubeconfig, context, environment, instead));
-  if (!config.proxy) {  // The kubeconfig's own proxy wins.
-    config.proxy =
-        TRY(base::within("HTTPS_PROXY", proxy_for(config.server, environment.https_proxy, environment.no_proxy)));
-  }
+  Config config = TRY(find_config(kubeconfig, context, environment, First::home, instead));
+  TRY(take_proxy(config, environment));
   return config;
 }
 
 base::Result<Config> load_service_config(const std::filesystem::path& kubeconfig, const Environment& environment) {
-  Config config = TRY(load_config(kubeconfig, "", environment));
+  Config config = TRY(find_config(kubeconfig, "", environment, First::account, {}));
+  TRY(take_proxy(config, environment));
   if (config.insecure) {
     return fail(Fault::invalid,
                 fmt::format("{}: insecure-skip-tls-verify is for people's tools only; name the server's "

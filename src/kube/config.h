@@ -88,12 +88,13 @@ base::Result<Impersonation> whom_to_be(const Impersonation& known, const Imperso
 base::Result<Config> from_kubeconfig(const std::vector<std::filesystem::path>& files, std::string_view context,
                                      const Override& instead = {});
 
-// The file given, else KUBECONFIG, else the pod's account, else ~/.kube/config.
+// For people's tools, as kubectl: the file given, else KUBECONFIG, else ~/.kube/config, and only without any of these
+// the pod's account.
 base::Result<Config> load_config(const std::filesystem::path& kubeconfig, std::string_view context,
                                  const Environment& environment, const Override& instead = {});
 
-// The same for a program that runs by itself: a server that is not to be checked is refused, for nobody would read the
-// warning that a person's tool gives.
+// For a program that runs by itself. As controller-runtime has it, the pod's account counts before ~/.kube/config. A
+// server that is not to be checked is refused, for nobody would read the warning that a person's tool gives.
 base::Result<Config> load_service_config(const std::filesystem::path& kubeconfig, const Environment& environment);
 
 }  // namespace kube

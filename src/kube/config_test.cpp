@@ -231,6 +231,27 @@ TEST_F(ConfigTest, what_is_named_wins_over_what_is_found) {
   EXPECT_EQ(load_config({}, {}, environment)->ns, "shop");
 }
 
+// A person in a pod who has brought a kubeconfig means that one; a program in a pod is who its pod is.
+TEST_F(ConfigTest, in_a_pod_the_kubeconfig_at_home_is_for_people_and_the_account_for_programs) {
+  write("token", "abc");
+  const Environment pod{.kubeconfig = "",
+                        .home = folder_.string(),
+                        .service_host = "10.0.0.9",
+                        .service_port = "443",
+                        .account = folder_};
+  const auto server = [](const base::Result<Config>& config) {
+    return config ? config->server.text() : config.error().message();
+  };
+  EXPECT_EQ(server(load_config({}, {}, pod)), "https://10.0.0.9:443") << "there is no other";
+  fs::create_directory(folder_ / ".kube");
+  write(".kube/config", kFirst);
+  EXPECT_EQ(server(load_config({}, {}, pod)), "https://10.0.0.1:6443");
+  EXPECT_EQ(server(load_service_config({}, pod)), "https://10.0.0.9:443");
+  Environment named = pod;
+  named.kubeconfig = (folder_ / ".kube/config").string();
+  EXPECT_EQ(server(load_service_config({}, named)), "https://10.0.0.1:6443");
+}
+
 // How the server is reached: the proxy, or why there is no telling.
 std::string way_to_server(const Environment& environment) {
   const auto config = load_config({}, {}, environment);
