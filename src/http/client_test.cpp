@@ -130,6 +130,24 @@ TEST(Client, a_certificate_for_another_name_is_refused) {
   EXPECT_TRUE(matching.send(get("/"), soon()));
 }
 
+// Behind an address that many share it is the name by which we come to the right one.
+TEST(Client, a_server_is_told_the_name_that_is_meant_also_where_it_is_not_checked) {
+  ScriptedServer server([](auto& self, const auto& call) { self.answer(call, 200, self.server_name(call)); });
+  const auto name_told = [&](const TlsOptions& options, const std::string& host) {
+    Url url = server.url();
+    url.host = host;
+    const auto response = Client(url, *TlsContext::load(options)).send(get("/"), soon());
+    return response ? response->body : response.error().message();
+  };
+  EXPECT_EQ(name_told(server.trust(), "localhost"), "localhost");
+  EXPECT_EQ(name_told(server.trust(), "127.0.0.1"), "") << "an address is no name";
+  TlsOptions unchecked{.insecure = true};
+  EXPECT_EQ(name_told(unchecked, "localhost"), "localhost");
+  EXPECT_EQ(name_told(unchecked, "127.0.0.1"), "");
+  unchecked.server_name = "api.example";
+  EXPECT_EQ(name_told(unchecked, "127.0.0.1"), "api.example");
+}
+
 // A company's root signs the cluster's CA, which alone is in the kubeconfig.
 TEST(Client, a_ca_that_another_one_has_signed_is_trusted) {
   const Identity root = make_identity("DNS:root", "root");

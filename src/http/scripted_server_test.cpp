@@ -347,6 +347,11 @@ std::size_t ScriptedServer::unsent(const Call& call) const {
   return stream.body.size() - stream.sent;
 }
 
+std::string ScriptedServer::server_name(const Call& call) const {
+  const char* const name = SSL_get_servername(peer(call.connection)->ssl.get(), TLSEXT_NAMETYPE_host_name);
+  return name == nullptr ? "" : name;
+}
+
 void ScriptedServer::run(std::stop_token stop) {
   sigset_t all;
   sigfillset(&all);

@@ -70,6 +70,7 @@ class ScriptedServer {
   void raw(int connection, const std::string& bytes);
   void freeze() { frozen_ = true; }  // Keeps every connection and says nothing any more.
   std::size_t unsent(const Call& call) const;
+  std::string server_name(const Call& call) const;  // That the client asked for (SNI); empty: none.
 
  private:
   struct Peer;

@@ -37,22 +37,22 @@ base::Status trust(SSL_CTX* context, const std::string& ca) {
   return {};
 }
 
+// Whom we want, which decides about the certificate that is shown, and behind a shared address about who answers.
+base::Status tell_name(SSL* ssl, const std::string& name) {
+  if (net::Address::parse(name)) return {};  // Names only (RFC 6066, 3).
+  // SSL_set_tlsext_host_name() without its old-style cast.
+  const long told =
+      SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(name.c_str()));
+  return told == 1 ? base::Status() : fail(Fault::invalid, tls_error("server name"));
+}
+
 base::Status expect_name(SSL* ssl, const std::string& name) {
   X509_VERIFY_PARAM* const param = SSL_get0_param(ssl);
-  if (net::Address::parse(name)) {
-    // No SNI: it carries names only (RFC 6066, 3).
-    if (X509_VERIFY_PARAM_set1_ip_asc(param, name.c_str()) != 1) return fail(Fault::invalid, tls_error("server name"));
-    return {};
-  }
   // The subject's name is not what a certificate is for (RFC 9110, 4.3.4), as also Go's clients have it.
   X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-  // SSL_set_tlsext_host_name() without its old-style cast.
-  const long named =
-      SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(name.c_str()));
-  if (named != 1 || X509_VERIFY_PARAM_set1_host(param, name.data(), name.size()) != 1) {
-    return fail(Fault::invalid, tls_error("server name"));
-  }
-  return {};
+  const int expected = net::Address::parse(name) ? X509_VERIFY_PARAM_set1_ip_asc(param, name.c_str())
+                                                 : X509_VERIFY_PARAM_set1_host(param, name.data(), name.size());
+  return expected == 1 ? base::Status() : fail(Fault::invalid, tls_error("server name"));
 }
 
 void restrict_protocol(SSL_CTX* context, bool only_http1) {
@@ -116,7 +116,9 @@ base::Result<TlsContext> TlsContext::load(const TlsOptions& options) {
 base::Result<TlsContext::Ssl> TlsContext::connect(int fd, const std::string& host) const {
   Ssl ssl(SSL_new(context_.get()));
   if (!ssl || SSL_set_fd(ssl.get(), fd) != 1) return fail(Fault::bug, tls_error("TLS connection"));
-  if (!insecure_) TRY(expect_name(ssl.get(), server_name_.empty() ? host : server_name_));
+  const std::string& name = server_name_.empty() ? host : server_name_;
+  TRY(tell_name(ssl.get(), name));
+  if (!insecure_) TRY(expect_name(ssl.get(), name));
   SSL_set_connect_state(ssl.get());
   return ssl;
 }
