@@ -70,10 +70,6 @@ std::string read_rest(http::Stream& stream, const Limit& limit) {
 
 }  // namespace
 
-Limit within(base::Duration time, std::stop_token stop) {
-  return {.deadline = base::SteadyClock().now() + time, .stop = std::move(stop)};
-}
-
 // The way to the server, and who we are to it.
 struct Client::Line {
   Line(const Config& of, Actor by, std::unique_ptr<Credentials> who, FileWatch files, http::TlsContext tls,
@@ -227,10 +223,10 @@ Result<std::string> Client::remove(const Resource& resource, const Key& key, con
 Result<http::Stream> Client::watch(const Resource& resource, const WatchRequest& request, const Limit& limit) {
   TRY(wait_turn(limit));
   http::Request asked = address(kube::watch(resource, request));
-  const Shown shown = authorize(asked);
+  const Shown shown = authorize(asked, limit);
   auto stream = TRY(open(asked, limit));
-  if (stream.status() == kUnauthorized && line_->credentials->renew(shown.token, shown.certificates)) {
-    (void)authorize(asked);
+  if (stream.status() == kUnauthorized && line_->credentials->renew(shown.token, shown.certificates, limit)) {
+    (void)authorize(asked, limit);
     stream = TRY(open(asked, limit));
   }
   if (stream.status() < kFirstFailure) return stream;
@@ -241,7 +237,7 @@ Result<http::Stream> Client::watch(const Resource& resource, const WatchRequest&
 Result<http::WebSocket> Client::open_socket(http::Request request, std::string_view protocols, const Limit& limit) {
   TRY(wait_turn(limit));
   request = address(std::move(request));
-  (void)authorize(request);
+  (void)authorize(request, limit);
   auto options = TRY(line_->config.tls());
   line_->credentials->apply_certificate(options);
   options.only_http1 = true;
@@ -272,10 +268,10 @@ Result<http::Response> Client::send(http::Request request, const Limit& limit) {
 }
 
 Result<http::Response> Client::attempt(http::Request& request, const Limit& limit) {
-  const Shown shown = authorize(request);
+  const Shown shown = authorize(request, limit);
   auto response = TRY(ask(request, limit));
-  if (response.status == kUnauthorized && line_->credentials->renew(shown.token, shown.certificates)) {
-    (void)authorize(request);
+  if (response.status == kUnauthorized && line_->credentials->renew(shown.token, shown.certificates, limit)) {
+    (void)authorize(request, limit);
     response = TRY(ask(request, limit));
   }
   return response;
@@ -318,9 +314,9 @@ http::Request Client::address(http::Request request) const {
   return request;
 }
 
-Client::Shown Client::authorize(http::Request& request) {
+Client::Shown Client::authorize(http::Request& request, const Limit& limit) {
   // The token first: to take it is what asks a plugin again, also one that gives a certificate alone.
-  Shown shown{.token = line_->credentials->token(), .certificates = line_->credentials->certificates()};
+  Shown shown{.token = line_->credentials->token(limit), .certificates = line_->credentials->certificates()};
   line_->renew_tls();
   if (!shown.token.empty()) set_header(request.headers, "authorization", "Bearer " + shown.token);
   return shown;

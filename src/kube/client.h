@@ -13,6 +13,7 @@
 #include "http/client.h"
 #include "kube/config.h"
 #include "kube/error.h"
+#include "kube/limit.h"
 #include "kube/rate_limit.h"
 #include "kube/request.h"
 #include "kube/resource.h"
@@ -23,14 +24,6 @@ class WebSocket;
 }
 
 namespace kube {
-
-// How long a call may take, and what ends it early.
-struct Limit {
-  base::TimePoint deadline;
-  std::stop_token stop;
-  bool urgent = false;  // Leases and acknowledgements: they do not queue up behind bulk writes.
-};
-Limit within(base::Duration time, std::stop_token stop = {});
 
 // Who we are for the server: in its logs, and as the one owner of the fields we apply.
 struct Actor {
@@ -91,8 +84,8 @@ class Client {
   class Turns;
   Client(std::shared_ptr<Line> line, Pace pace);
 
-  http::Request address(http::Request request) const;  // Below the server's URL, from us.
-  Shown authorize(http::Request& request);             // Puts the token in.
+  http::Request address(http::Request request) const;           // Below the server's URL, from us.
+  Shown authorize(http::Request& request, const Limit& limit);  // Puts the token in.
   Result<http::Response> attempt(http::Request& request, const Limit& limit);
   base::Result<http::Response> ask(const http::Request& request, const Limit& limit);  // Once.
   base::Result<http::Stream> open(const http::Request& request, const Limit& limit);   // Once.

@@ -325,14 +325,15 @@ TEST_F(ConfigTest, a_replaced_token_file_is_read_again) {
   Config config;
   config.token_file = file;
   Credentials credentials(config);
-  EXPECT_EQ(credentials.token(), "first");
-  EXPECT_FALSE(credentials.renew("first"));
+  const Limit limit = within(std::chrono::minutes(1));
+  EXPECT_EQ(credentials.token(limit), "first");
+  EXPECT_FALSE(credentials.renew("first", 0, limit));
   write("next", "second");
   fs::rename(folder_ / "next", file);  // As the kubelet does it.
-  EXPECT_EQ(credentials.token(), "second");
-  EXPECT_TRUE(credentials.renew("first"));
+  EXPECT_EQ(credentials.token(limit), "second");
+  EXPECT_TRUE(credentials.renew("first", 0, limit));
   fs::remove(file);
-  EXPECT_EQ(credentials.token(), "second") << "a file that is away for a moment takes nothing away";
+  EXPECT_EQ(credentials.token(limit), "second") << "a file that is away for a moment takes nothing away";
 }
 
 }  // namespace

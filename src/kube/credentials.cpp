@@ -1,16 +1,19 @@
 #include "kube/credentials.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "runtime/stop_wait.h"
 
 namespace kube {
 namespace {
 
 constexpr auto kPluginTime = std::chrono::seconds(60);  // It may ask a person.
+constexpr auto kPluginRest = std::chrono::seconds(1);   // After a failure, which all have who waited for it.
 
 }  // namespace
 
@@ -45,21 +48,22 @@ Credentials::Credentials(const Config& config)
 }
 
 base::Status Credentials::start() {
-  const std::lock_guard lock(mutex_);
-  return plugin_.empty() ? base::Status() : ask_plugin();
+  return ask_plugin(within(kPluginTime), [] { return true; });
 }
 
-std::string Credentials::token() {
+std::string Credentials::token(const Limit& limit) {
+  // Where it fails, the server says what it thinks of the last answer.
+  (void)ask_plugin(limit, [this] {
+    return answer_.is_expired(std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()));
+  });
   const std::lock_guard lock(mutex_);
   if (watch_.changed()) read_file();
-  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  if (!plugin_.empty() && answer_.is_expired(now)) (void)ask_plugin();
   return token_;
 }
 
-bool Credentials::renew(const std::string& refused, std::uint64_t certificates) {
+bool Credentials::renew(const std::string& refused, std::uint64_t certificates, const Limit& limit) {
+  (void)ask_plugin(limit, [&] { return token_ == refused && certificates_ == certificates; });
   const std::lock_guard lock(mutex_);
-  if (!plugin_.empty() && token_ == refused && certificates_ == certificates) (void)ask_plugin();
   (void)watch_.changed();
   read_file();
   if (certificates_ != certificates) return true;
@@ -88,10 +92,31 @@ void Credentials::read_file() {
   if (!text->empty()) token_ = *std::move(text);
 }
 
-base::Status Credentials::ask_plugin() {
-  ExecCredential fresh = TRY(ask(plugin_, kPluginTime));
-  if (fresh.certificate != answer_.certificate) ++certificates_;
-  answer_ = std::move(fresh);
+base::Status Credentials::ask_plugin(const Limit& limit, const std::function<bool()>& is_due) {
+  if (plugin_.empty()) return {};
+  const bool is_our_turn = runtime::stop_wait(
+      mutex_, asked_, limit.stop, limit.deadline, [&] { return !is_asking_ || !is_due(); },
+      [&] {
+        if (is_asking_ || !is_due() || limit.is_over() || base::now() < next_ask_) return false;
+        return is_asking_ = true;
+      });
+  if (!is_our_turn) return {};
+  auto fresh = ask(plugin_, std::min<base::Duration>(kPluginTime, limit.left()), limit.stop);
+  base::Status done = take(std::move(fresh), limit);
+  asked_.notify_all();
+  return done;
+}
+
+base::Status Credentials::take(base::Result<ExecCredential> fresh, const Limit& limit) {
+  const std::lock_guard lock(mutex_);
+  is_asking_ = false;
+  if (!fresh) {
+    // Unless it was we who gave up: the next may have more time.
+    if (!limit.is_over()) next_ask_ = base::now() + kPluginRest;
+    return std::unexpected(std::move(fresh.error()));
+  }
+  if (fresh->certificate != answer_.certificate) ++certificates_;
+  answer_ = *std::move(fresh);
   token_ = answer_.token;
   return {};
 }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -11,6 +13,7 @@
 #include "http/tls.h"
 #include "kube/config.h"
 #include "kube/exec_plugin.h"
+#include "kube/limit.h"
 
 namespace kube {
 
@@ -33,7 +36,8 @@ class FileWatch {
 
 // Who a client is for the server, from any thread: a fixed token, a file that is read again when it has changed, or a
 // plugin that is asked again when its answer has expired. What cannot be had at the moment leaves the last in place.
-// Nothing here is ever written to a log or an error message.
+// One thread at a time waits for the plugin, the others for that thread, and each only as long as its own call may
+// take. Nothing here is ever written to a log or an error message.
 class Credentials {
  public:
   explicit Credentials(const Config& config);
@@ -41,7 +45,7 @@ class Credentials {
   // The plugin's first answer, if there is a plugin: without it there is nobody to be.
   base::Status start();
 
-  std::string token();  // Empty: none. It may bring another certificate, too.
+  std::string token(const Limit& limit);  // Empty: none. It may bring another certificate, too.
 
   // The client certificate that the plugin gave goes in; nothing changes without one.
   void apply_certificate(http::TlsOptions& options);
@@ -49,19 +53,24 @@ class Credentials {
 
   // After a 401 to this token, and to a certificate that was the last of so many: looks again; true if one of them is
   // another now.
-  bool renew(const std::string& refused, std::uint64_t certificates = 0);
+  bool renew(const std::string& refused, std::uint64_t certificates, const Limit& limit);
 
  private:
   void read_file();
-  base::Status ask_plugin();
+  // If it is (still) due when our turn comes.
+  base::Status ask_plugin(const Limit& limit, const std::function<bool()>& is_due);
+  base::Status take(base::Result<ExecCredential> fresh, const Limit& limit);
 
-  std::mutex mutex_;
+  std::mutex mutex_;  // Not held while the plugin runs.
+  std::condition_variable asked_;
   const std::filesystem::path file_;
   const ExecPlugin plugin_;
   FileWatch watch_;
   std::string token_;
   ExecCredential answer_;  // The plugin's.
   std::uint64_t certificates_ = 0;
+  bool is_asking_ = false;
+  base::TimePoint next_ask_{};
 };
 
 }  // namespace kube

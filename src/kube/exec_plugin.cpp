@@ -5,12 +5,15 @@
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
+#include <functional>
 #include <optional>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -110,20 +113,36 @@ base::Status start(Child& child, const ExecPlugin& plugin, bool interactive) {
   return fail(Fault::unavailable, base::fail_errno("start", error).error().message() + hint);
 }
 
-bool is_ready_before(base::TimePoint deadline, const base::Fd& fd) {
-  for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - base::SteadyClock().now());
-    if (left.count() <= 0) return false;
-    pollfd ready{.fd = fd.get(), .events = POLLIN, .revents = 0};
-    if (::poll(&ready, 1, static_cast<int>(left.count())) > 0) return true;
-  }
-}
+// How long somebody waits for a plugin: until a deadline, or until he is stopped.
+class Patience {
+ public:
+  Patience(base::TimePoint deadline, std::stop_token stop)
+      : deadline_(deadline),
+        stop_(std::move(stop)),
+        on_stop_(stop_, [this] { (void)::eventfd_write(woken_.get(), 1); }) {}
 
-base::Result<std::string> read_answer(const base::Fd& output, base::TimePoint deadline) {
+  // Whether `fd` is ready within `moment`; an error where patience is at its end, for `want` of something.
+  base::Result<bool> wait(const base::Fd& fd, std::chrono::milliseconds moment, const char* want) const {
+    if (stop_.stop_requested()) return fail(Fault::cancelled, "stopped");
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - base::now());
+    if (left.count() <= 0) return fail(Fault::timeout, want);
+    std::array<pollfd, 2> ready = {pollfd{fd.get(), POLLIN, 0}, pollfd{woken_.get(), POLLIN, 0}};
+    return ::poll(ready.data(), ready.size(), static_cast<int>(std::min(left, moment).count())) > 0 &&
+           ready[0].revents != 0;
+  }
+
+ private:
+  const base::TimePoint deadline_;
+  const std::stop_token stop_;
+  const base::Fd woken_{::eventfd(0, EFD_CLOEXEC)};
+  const std::stop_callback<std::function<void()>> on_stop_;
+};
+
+base::Result<std::string> read_answer(const base::Fd& output, const Patience& patience) {
   std::string answer;
   std::array<char, 4096> buffer;
   for (;;) {
-    if (!is_ready_before(deadline, output)) return fail(Fault::timeout, "no answer in time");
+    if (!TRY(patience.wait(output, std::chrono::milliseconds::max(), "no answer in time"))) continue;
     const ssize_t got = ::read(output.get(), buffer.data(), buffer.size());
     if (got < 0) return base::fail_errno("read", errno);
     if (got == 0) return answer;
@@ -133,29 +152,26 @@ base::Result<std::string> read_answer(const base::Fd& output, base::TimePoint de
 }
 
 // Its status. Who has closed its output may live on, and whoever wants a token would wait with us.
-base::Result<int> end_of(Child& child, base::TimePoint deadline) {
+base::Result<int> end_of(Child& child, const Patience& patience) {
   // There need be no such handle: Linux before 5.3 has none, seccomp may refuse it, descriptors may be used up. Then
   // poll() only waits, and we look again and again.
   const base::Fd handle(static_cast<int>(::syscall(SYS_pidfd_open, child.pid, 0)));
   for (;;) {
     if (const auto status = child.status_if_ended()) return *status;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - base::SteadyClock().now());
-    if (left.count() <= 0) return fail(Fault::timeout, "it closed its output and did not end");
-    pollfd ended{.fd = handle.get(), .events = POLLIN, .revents = 0};
-    (void)::poll(&ended, 1, static_cast<int>(std::min(left, kLookAgain).count()));
+    (void)TRY(patience.wait(handle, kLookAgain, "it closed its output and did not end"));
   }
 }
 
-base::Result<ExecCredential> run(const ExecPlugin& plugin, base::Duration bound) {
+base::Result<ExecCredential> run(const ExecPlugin& plugin, base::Duration bound, std::stop_token stop) {
   const bool is_terminal = ::isatty(STDIN_FILENO) == 1;
   if (plugin.interactive == ExecPlugin::Interactive::always && !is_terminal) {
     return fail(Fault::unavailable, "it wants to ask a person, and standard input is no terminal");
   }
   Child child;
   TRY(start(child, plugin, is_terminal && plugin.interactive != ExecPlugin::Interactive::never));
-  const auto deadline = base::SteadyClock().now() + bound;
-  const std::string answer = TRY(read_answer(child.output, deadline));
-  const int status = TRY(end_of(child, deadline));
+  const Patience patience(base::now() + bound, std::move(stop));
+  const std::string answer = TRY(read_answer(child.output, patience));
+  const int status = TRY(end_of(child, patience));
   if (WIFSIGNALED(status)) return fail(Fault::unavailable, fmt::format("ended by signal {}", WTERMSIG(status)));
   if (WEXITSTATUS(status) != 0) return fail(Fault::unavailable, fmt::format("exit code {}", WEXITSTATUS(status)));
   return decode_exec_credential(answer, plugin.api_version);
@@ -185,8 +201,8 @@ base::Result<ExecCredential> decode_exec_credential(std::string_view answer, std
   return out;
 }
 
-base::Result<ExecCredential> ask(const ExecPlugin& plugin, base::Duration bound) {
-  return base::within(fmt::format("credential plugin {}", plugin.command), run(plugin, bound));
+base::Result<ExecCredential> ask(const ExecPlugin& plugin, base::Duration bound, std::stop_token stop) {
+  return base::within(fmt::format("credential plugin {}", plugin.command), run(plugin, bound, std::move(stop)));
 }
 
 }  // namespace kube

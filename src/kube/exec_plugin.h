@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,6 @@ struct ExecCredential {
 base::Result<ExecCredential> decode_exec_credential(std::string_view answer, std::string_view api_version);
 
 // Runs it, at most `bound` long. What it has to tell a person goes to our standard error.
-base::Result<ExecCredential> ask(const ExecPlugin& plugin, base::Duration bound);
+base::Result<ExecCredential> ask(const ExecPlugin& plugin, base::Duration bound, std::stop_token stop = {});
 
 }  // namespace kube

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <stop_token>
+#include <thread>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -44,12 +46,13 @@ class ExecPluginTest : public testing::Test {
     out.interactive = ExecPlugin::Interactive::never;
     return out;
   }
-  // Says `status`, where $token and the like are the shell's.
-  ExecPlugin says(const std::string& status) {
-    return plugin(fmt::format(R"(cat <<END
+  // Says `status`, where $token and the like are the shell's, unless what it does before ends it.
+  ExecPlugin says(const std::string& status, const std::string& before = {}) {
+    return plugin(fmt::format(R"({}
+cat <<END
 {{"apiVersion":"{}","kind":"ExecCredential","status":{}}}
 END)",
-                              kVersion, status));
+                              before, kVersion, status));
   }
   std::size_t calls() {
     const auto text = base::read_file(folder_ / "calls");
@@ -147,16 +150,16 @@ TEST_F(ExecPluginTest, it_is_not_deaf_to_signals_though_we_are) {
 TEST_F(ExecPluginTest, it_is_asked_once_and_again_when_its_answer_has_expired_or_is_refused) {
   Credentials lasting(config_with(says(R"-({"token":"t-$(date +%N)"})-")));
   ASSERT_TRUE(lasting.start());
-  const std::string first = lasting.token();
-  EXPECT_EQ(lasting.token(), first);
+  const std::string first = lasting.token(within(60s));
+  EXPECT_EQ(lasting.token(within(60s)), first);
   EXPECT_EQ(calls(), 1U);
-  EXPECT_TRUE(lasting.renew(first));
-  EXPECT_NE(lasting.token(), first);
+  EXPECT_TRUE(lasting.renew(first, 0, within(60s)));
+  EXPECT_NE(lasting.token(within(60s)), first);
   EXPECT_EQ(calls(), 2U);
 
   Credentials expired(config_with(says(R"({"token":"t","expirationTimestamp":"2020-01-01T00:00:00Z"})")));
   ASSERT_TRUE(expired.start());
-  (void)expired.token();
+  (void)expired.token(within(60s));
   EXPECT_EQ(calls(), 4U);
 }
 
@@ -168,9 +171,78 @@ TEST_F(ExecPluginTest, its_certificate_takes_the_place_of_the_kubeconfigs) {
   EXPECT_EQ(options.certificate, "cert");
   EXPECT_EQ(options.key, "key");
   EXPECT_EQ(who.certificates(), 1U);
-  EXPECT_FALSE(who.renew("", 1)) << "it gives the same again";
-  EXPECT_TRUE(who.renew("", 0)) << "that was another one";
+  EXPECT_FALSE(who.renew("", 1, within(60s))) << "it gives the same again";
+  EXPECT_TRUE(who.renew("", 0, within(60s))) << "that was another one";
   EXPECT_EQ(calls(), 2U) << "which is not asked for once more";
+}
+
+// A plugin whose first answer has expired at once, and what it does from then on.
+class FailingPlugin : public ExecPluginTest {
+ protected:
+  ExecPlugin then_does(const std::string& body) {
+    return says(R"({"token":"t","expirationTimestamp":"2020-01-01T00:00:00Z"})",
+                fmt::format("test $(wc -l < '{}/calls') = 1 || {{ {}; }}", folder_.native(), body));
+  }
+};
+;
+
+TEST_F(FailingPlugin, one_that_hangs_holds_a_call_no_longer_than_the_call_may_take) {
+  http::ScriptedServer server(http::echo);
+  Config config = config_with(then_does("exec sleep 600"));
+  config.server = server.url();
+  config.insecure = true;
+  const auto client = Client::connect(config);
+  ASSERT_TRUE(client) << client.error().message();
+  const Limit limit = within(1s);
+  const auto answer = (*client)->get({"", "v1", "nodes", false}, {"", "a"}, limit);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().fault(), base::Fault::timeout) << answer.error().message();
+  EXPECT_LT(base::now(), limit.deadline + 30s) << "a plugin's own time is longer";
+}
+
+TEST_F(FailingPlugin, who_waits_for_another_callers_plugin_leaves_in_time_and_who_is_stopped_at_once) {
+  Credentials who(config_with(then_does("exec sleep 600")));
+  ASSERT_TRUE(who.start());
+  std::stop_source stop;
+  const Limit patient = within(50s, stop.get_token());
+  std::atomic<bool> is_back = false;
+  std::jthread other([&] {
+    (void)who.token(patient);
+    is_back = true;
+  });
+  while (calls() < 2) std::this_thread::yield();
+  EXPECT_EQ(who.token(within(100ms)), "t") << "the last it had";
+  EXPECT_EQ(who.certificates(), 0U);
+  EXPECT_FALSE(is_back);
+  EXPECT_EQ(calls(), 2U) << "one at a time";
+  stop.request_stop();
+  other.join();
+  EXPECT_LT(base::now(), patient.deadline);
+}
+
+TEST_F(FailingPlugin, one_that_has_failed_is_left_alone_for_a_while_and_asked_again) {
+  Credentials who(config_with(then_does("exit 3")));
+  ASSERT_TRUE(who.start());
+  constexpr std::size_t kCallers = 5;
+  for (std::size_t i = 0; i < kCallers; ++i) EXPECT_EQ(who.token(within(60s)), "t");
+  const std::size_t asked = calls() - 1;
+  EXPECT_GE(asked, 1U);
+  EXPECT_LT(asked, kCallers) << "not by each of them";
+  for (const auto until = http::soon(60s); calls() - 1 == asked && base::now() < until;) (void)who.token(within(60s));
+  EXPECT_GT(calls() - 1, asked);
+}
+
+// Who has less time than it takes is no reason for others to be without an answer.
+TEST_F(FailingPlugin, one_that_was_given_up_by_a_hasty_caller_is_asked_by_the_next) {
+  const fs::path hold = folder_ / "hold";
+  Credentials who(config_with(then_does(fmt::format("test -e '{}' && exec sleep 600", hold.native()))));
+  ASSERT_TRUE(who.start());
+  EXPECT_TRUE(base::write_file(hold, ""));
+  (void)who.token(within(200ms));
+  const std::size_t before = calls();
+  fs::remove(hold);
+  (void)who.token(within(60s));
+  EXPECT_EQ(calls(), before + 1);
 }
 
 // A server that tells which connection it was asked on, for a plugin that gives nothing but certificates: a new one is
