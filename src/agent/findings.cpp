@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <ranges>
 #include <set>
 #include <sys/utsname.h>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "agent/blame.h"
 #include "agent/crowd.h"
 #include "agent/reported_facts.h"
 #include "base/file.h"
@@ -21,89 +20,8 @@ namespace agent {
 namespace {
 
 using api::NodeState;
-using api::PublishedConfig;
-using Failures = std::map<std::string, NodeState::Failed>;  // By uid.
 
 constexpr std::string_view kWaiting = "Waiting";  // For another object's withdrawal; it passes by itself.
-
-std::string reason_of(const base::Error& error) {
-  return error.fault() == base::Fault::denied ? "NotPermitted" : "RuleAddFailed";
-}
-
-using Place = std::tuple<net::Prefix, std::uint32_t, std::uint32_t>;  // Source, priority, table.
-
-std::optional<Place> place_of(const plan::Op& op) {
-  const auto* add = std::get_if<plan::AddRule>(&op);
-  if (add == nullptr || !add->rule.selector.from) return std::nullopt;
-  return Place(*add->rule.selector.from, add->rule.priority, add->rule.table);
-}
-
-// The rules that are not there, with what the kernel said to the last try, if anything.
-using Missing = std::map<Place, const base::Error*>;
-
-// Nothing where more is left to do than that: whose it is cannot be told.
-std::optional<Missing> missing_rules(const Pass& pass) {
-  Missing out;
-  for (const plan::Op& op : pass.report.left.ops) {
-    const auto place = place_of(op);
-    if (!place) return std::nullopt;
-    out.emplace(*place, nullptr);
-  }
-  for (const RefusedRule& refused : pass.refused) {
-    out[Place(*refused.rule.selector.from, refused.rule.priority, refused.rule.table)] = &refused.error;
-  }
-  return out;
-}
-
-// Whoever asked for a missing rule has failed.
-void blame(const Missing& missing, const std::vector<intent::Claim>& claims, const kube::View<PublishedConfig>& configs,
-           Failures& failures) {
-  if (missing.empty()) return;
-  std::map<std::string_view, const PublishedConfig*> by_uid;
-  for (const auto& object : configs.objects) by_uid.emplace(object->uid, &object->value);
-  for (const intent::Claim& claim : claims) {
-    const auto found = missing.find({net::Prefix::host(claim.source), claim.priority, claim.table});
-    const auto config = by_uid.find(claim.uid);
-    if (found == missing.end() || config == by_uid.end()) continue;
-    const base::Error* error = found->second;
-    failures.try_emplace(claim.uid, NodeState::Failed{.uid = claim.uid,
-                                                      .name = config->second->name,
-                                                      .generation = config->second->generation,
-                                                      .reason = error != nullptr ? reason_of(*error) : "RuleAddFailed",
-                                                      .message = error != nullptr ? error->message() : ""});
-  }
-}
-
-// Why the nft table is not as wanted, in the words of the kernel; null where it is, or where nobody has tried.
-const base::Error* marking_error(const kernel::Engine::Report& report) {
-  const auto is_marking = [](const plan::Op& op) { return std::holds_alternative<plan::ChangeNft>(op); };
-  if (std::ranges::none_of(report.left.ops, is_marking)) return nullptr;
-  for (std::size_t i = report.done.ops.size(); i-- > 0;) {
-    const auto& status = report.outcome.results.at(i).status;
-    if (is_marking(report.done.ops[i]) && !status) return &status.error();
-  }
-  return nullptr;
-}
-
-// Whoever needs marks has failed.
-void blame_marking(const Pass& pass, const kube::View<PublishedConfig>& configs, Failures& failures) {
-  const base::Error* error = marking_error(pass.report);
-  if (error == nullptr) return;
-  std::map<std::string_view, const PublishedConfig*> by_uid;
-  for (const auto& object : configs.objects) by_uid.emplace(object->uid, &object->value);
-  const auto& table = pass.wanted.state.nft;
-  for (const intent::Claim& claim : pass.wanted.claims) {
-    const bool is_marked = claim.kind == intent::Claim::Kind::reply || (table && table->sources.contains(claim.source));
-    const auto config = by_uid.find(claim.uid);
-    if (!is_marked || config == by_uid.end()) continue;
-    failures.try_emplace(
-        claim.uid, NodeState::Failed{.uid = claim.uid,
-                                     .name = config->second->name,
-                                     .generation = config->second->generation,
-                                     .reason = error->fault() == base::Fault::denied ? "NotPermitted" : "MarkFailed",
-                                     .message = error->message()});
-  }
-}
 
 meta::Condition synced(const NodeState::Status& found, const Failures& failures) {
   if (found.sync == api::Sync::in_sync) {
@@ -215,13 +133,10 @@ void describe(const state::NodeFacts& facts, const state::NetState& wanted, Node
 
 // False where the look proves nothing either way.
 bool describe(const ClusterSource::Basis& basis, const Pass& pass, const std::optional<Doubt>& doubt, Findings& out) {
-  Failures failures;
-  for (const NodeState::Failed& failed : pass.wanted.failed) failures.emplace(failed.uid, failed);
-  const auto missing = missing_rules(pass);
-  if (missing) blame(*missing, pass.wanted.claims, *basis.configs, failures);
-  blame_marking(pass, *basis.configs, failures);
-  const bool is_verified = state::is_verified(pass.report.after) && missing.has_value();
-  if (!is_verified && failures.empty()) return false;
+  Failures failures = failures_of(pass, *basis.configs);
+  const bool is_verified = is_proof(pass);
+  const std::optional<Doubt> refused = refused_change(pass);
+  if (!is_verified && failures.empty() && !refused) return false;
 
   out.found.sync = sync_of(failures);
   out.found.counts = count(pass, failures);
@@ -232,9 +147,9 @@ bool describe(const ClusterSource::Basis& basis, const Pass& pass, const std::op
   out.found.drift = pass.reported_drift;
   std::ranges::move(drift_beside_ours(pass.report.left.clashes), std::back_inserter(out.found.drift));
   out.found.conditions = {synced(out.found, failures), clashing(pass.report.left.clashes), drifting(pass)};
-  if (doubt && out.found.sync == api::Sync::in_sync) {
+  if (const auto& reason = refused ? refused : doubt; reason && out.found.sync != api::Sync::failing) {
     out.found.sync = api::Sync::failing;
-    out.found.conditions.front() = synced_in_doubt(*doubt);
+    out.found.conditions.front() = synced_in_doubt(*reason);
   }
   if (!pass.missing_baseline.empty()) {
     out.found.conditions.push_back({.type = "BaselineMissing",

@@ -198,7 +198,11 @@ TEST(Findings, an_nft_table_that_cannot_be_made_is_the_failure_of_who_needs_mark
   ASSERT_EQ(found->progress.failed.size(), 1U);
   EXPECT_EQ(found->progress.failed[0].reason, "MarkFailed");
   node.pass.wanted.claims[0].kind = intent::Claim::Kind::source;
-  EXPECT_FALSE(node.find()) << "nobody can be blamed, and nothing is proved";
+  const auto nobodys = node.find();
+  ASSERT_TRUE(nobodys);
+  EXPECT_TRUE(nobodys->progress.failed.empty());
+  EXPECT_EQ(nobodys->found.sync, api::Sync::failing);
+  EXPECT_EQ(nobodys->found.conditions.at(0).reason, "MarkFailed");
 }
 
 TEST(Findings, facts_and_back_end_are_those_of_the_look) {
@@ -263,10 +267,85 @@ TEST(Findings, no_list_is_longer_than_the_server_takes) {
   EXPECT_EQ(found->found.empty_tables.size(), api::NodeState::kMaxTables);
 }
 
-TEST(Findings, S9_a_rule_that_should_be_gone_and_is_not_stops_the_number) {
+// A node that holds a rule from 10.96.0.9 which nobody wants, and whose kernel does not let it go.
+Node that_cannot_remove(plan::Op removal = plan::RemoveRule{.rule = rule("10.96.0.9")}) {
+  Node node;
+  node.pass.report.left.ops = {removal};
+  node.pass.report.done.ops = {removal};
+  node.pass.report.outcome.results = {
+      {.effect = kernel::Effect::failed, .status = base::fail(base::Fault::kernel, "remove: ENOMEM", ENOMEM)}};
+  return node;
+}
+
+api::PublishedConfig withdrawn(std::string service_ip, std::uint32_t table, std::uint32_t priority) {
+  api::PublishedConfig out{.name = "b", .uid = "uid-b", .generation = 7, .epoch = 45};
+  out.spec.service_ip = std::move(service_ip);
+  out.spec.table = table;
+  out.spec.priority = priority;
+  out.spec.state = api::ConfigState::absent;
+  return out;
+}
+
+TEST(Findings, S9_a_rule_that_is_not_gone_yet_stops_the_number) {
   Node node;
   node.pass.report.left.ops = {plan::RemoveRule{.rule = rule("10.96.0.9")}};
-  EXPECT_FALSE(node.find());
+  EXPECT_FALSE(node.find()) << "nobody has tried";
+  node = that_cannot_remove();
+  node.pass.report.outcome.results[0].status = base::fail(base::Fault::cancelled, "stopped");
+  EXPECT_FALSE(node.find()) << "a stop is no refusal";
+}
+
+TEST(Findings, S9_a_rule_that_the_kernel_does_not_let_go_is_told_and_stops_the_number) {
+  const auto found = that_cannot_remove().find();
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(found->progress.is_verified);
+  EXPECT_TRUE(found->progress.failed.empty());
+  EXPECT_EQ(found->found.sync, api::Sync::failing);
+  EXPECT_EQ(found->found.conditions.at(0).reason, "RuleDeleteFailed");
+  EXPECT_EQ(found->found.conditions.at(0).message, "remove: ENOMEM");
+}
+
+TEST(Findings, a_rule_that_the_kernel_does_not_let_go_is_the_failure_of_the_withdrawn_object) {
+  for (const std::uint32_t priority : {1000U, 0U}) {
+    Node node = that_cannot_remove();
+    add(node.configs, "b", withdrawn("10.96.0.9", 100, priority));
+    const auto found = node.find();
+    ASSERT_TRUE(found);
+    EXPECT_FALSE(found->progress.is_verified);
+    ASSERT_EQ(found->progress.failed.size(), 1U);
+    EXPECT_EQ(
+        found->progress.failed[0],
+        (api::NodeState::Failed{
+            .uid = "uid-b", .name = "b", .generation = 7, .reason = "RuleDeleteFailed", .message = "remove: ENOMEM"}));
+    EXPECT_EQ(found->found.conditions.at(0).reason, "RuleDeleteFailed");
+  }
+}
+
+TEST(Findings, a_rule_that_the_kernel_does_not_let_go_is_not_the_failure_of_others) {
+  auto present = withdrawn("10.96.0.9", 100, 1000);
+  present.spec.state = api::ConfigState::present;
+  for (const auto& other : {withdrawn("10.96.0.8", 100, 1000), withdrawn("10.96.0.9", 101, 1000),
+                            withdrawn("10.96.0.9", 100, 999), present}) {
+    Node node = that_cannot_remove();
+    add(node.configs, "b", other);
+    EXPECT_TRUE(node.find()->progress.failed.empty());
+  }
+}
+
+TEST(Findings, a_mark_that_the_kernel_does_not_take_back_is_the_failure_of_the_withdrawn_object) {
+  Node node = that_cannot_remove(plan::ChangeNft{});
+  state::NetState kernel;
+  kernel.nft = state::NftTable{.window = 0x3f00, .classes = {{0x100, {}}}};
+  kernel.nft->sources = {{net::Address::parse("10.96.0.9").value(), 0x100}};
+  node.pass.report.after = state::Verified{kernel};
+  add(node.configs, "b", withdrawn("10.96.0.9", 100, 1000));
+  const auto found = node.find();
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->progress.failed.size(), 1U);
+  EXPECT_EQ(found->progress.failed[0].uid, "uid-b");
+  EXPECT_EQ(found->progress.failed[0].reason, "RuleDeleteFailed");
+  node.pass.wanted.state.nft = kernel.nft;
+  EXPECT_TRUE(node.find()->progress.failed.empty()) << "somebody else wants it still";
 }
 
 TEST(Findings, waiting_for_another_object_is_no_failure) {

@@ -27,6 +27,14 @@ bool is_since_last_start(const Holder& holder) {
   return stated.empty() || holder.node->boot_id.empty() || stated == holder.node->boot_id;
 }
 
+// The entry about the object, of whatever generation; nullptr where there is none.
+const api::NodeState::Failed* listed_failure(const api::NodeState& report, const api::IPRuleConfig& config) {
+  const auto* settled = settled_configs(report);
+  if (settled == nullptr) return nullptr;
+  const auto found = std::ranges::find(settled->failed, config.meta.uid, &api::NodeState::Failed::uid);
+  return found != settled->failed.end() ? &*found : nullptr;
+}
+
 template <typename Map>
 std::span<const std::size_t> positions_in(const Map& map, const typename Map::key_type& key) {
   const auto found = map.find(key);
@@ -38,8 +46,7 @@ std::span<const std::size_t> positions_in(const Map& map, const typename Map::ke
 bool acknowledges(const api::NodeState& report, const api::IPRuleConfig& config) {
   const std::uint64_t wanted = api::epoch(config);
   if (wanted == 0 || reach_of(&report) < wanted) return false;
-  const auto& failed = settled_configs(report)->failed;
-  return std::ranges::find(failed, config.meta.uid, &api::NodeState::Failed::uid) == failed.end();
+  return listed_failure(report, config) == nullptr;
 }
 
 std::uint64_t stated_epoch(const api::NodeState& report) {
@@ -56,10 +63,10 @@ bool is_skipped_by_old_agents(const api::IPRuleConfig::Spec& spec) {
 }
 
 const api::NodeState::Failed* failure_of(const Holder& holder, const api::IPRuleConfig& config) {
-  if (holder.reach == 0) return nullptr;
-  const auto& failed = settled_configs(*holder.state)->failed;
-  const auto found = std::ranges::find(failed, config.meta.uid, &api::NodeState::Failed::uid);
-  return found != failed.end() ? &*found : nullptr;
+  if (holder.state == nullptr || !is_answered(*holder.state)) return nullptr;
+  const auto* failed = listed_failure(*holder.state, config);
+  const bool is_of_now = failed != nullptr && (failed->generation == 0 || failed->generation == config.meta.generation);
+  return is_of_now ? failed : nullptr;
 }
 
 NodeReports::NodeReports(const AgentPlaces& places, std::span<const api::Node* const> bare)
@@ -111,7 +118,7 @@ bool NodeReports::is_past(const api::IPRuleConfig& config, std::uint64_t floor) 
 
 bool NodeReports::is_past(const api::IPRuleConfig& config, std::uint64_t wanted, const Holder& holder) const {
   if (wanted == 0 || holder.reach < wanted) return false;
-  return !failed_.contains(config.meta.uid) || failure_of(holder, config) == nullptr;
+  return !failed_.contains(config.meta.uid) || listed_failure(*holder.state, config) == nullptr;
 }
 
 std::vector<std::string> NodeReports::missing(const api::IPRuleConfig& withdrawn) const {

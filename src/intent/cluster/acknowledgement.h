@@ -51,7 +51,8 @@ struct Holder {
   bool is_since_last_start = false;  // What a node held before it started anew says nothing about now.
 };
 
-// The entry of the node's report that says why it failed with this object; nullptr where there is none.
+// The entry of the node's report that says why it failed with this generation of the object; nullptr where there is
+// none. One of another generation tells nothing of why this one is not there, or not gone.
 const api::NodeState::Failed* failure_of(const Holder& holder, const api::IPRuleConfig& config);
 
 // What the nodes say, at one instant. To ask about one object of ten thousand is cheap while all is well.

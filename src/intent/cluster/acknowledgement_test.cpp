@@ -122,6 +122,25 @@ class Nodes {
 };
 using Names = std::vector<std::string>;
 
+TEST(Acknowledgement, a_failure_of_another_generation_is_no_reason_and_no_acknowledgement_either) {
+  Nodes nodes;
+  nodes.add("n1", 500);
+  nodes.state(0).status.settled[0].failed = {{.uid = "c", .generation = 1, .reason = "RuleAddFailed"}};
+  const auto reason = [&] {
+    const NodeReports now = nodes.reports();
+    const auto* failed = failure_of(now.holders().front(), withdrawn("412"));
+    return failed != nullptr ? failed->reason : "";
+  };
+  EXPECT_EQ(reason(), "");
+  EXPECT_EQ(nodes.missing(withdrawn("412")), Names{"n1"});
+  nodes.state(0).status.settled[0].failed[0].generation = 2;
+  EXPECT_EQ(reason(), "RuleAddFailed");
+  nodes.state(0).status.settled[0].epoch = 0;
+  EXPECT_EQ(reason(), "RuleAddFailed") << "also of one that has not come so far as to state a number";
+  nodes.state(0).status.token = "old";
+  EXPECT_EQ(reason(), "");
+}
+
 TEST(Acknowledgement, S11_the_last_node_decides_and_the_missing_ones_are_named) {
   Nodes nodes;
   nodes.add("n2", 400);

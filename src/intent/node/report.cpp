@@ -32,19 +32,38 @@ NodeState::Settled settled_in(const NodeState::Status& status) {
   return {.kind = std::string(api::IPRuleConfig::kKind)};
 }
 
+std::vector<NodeState::Failed> cut(std::vector<NodeState::Failed> failed) {
+  for (NodeState::Failed& one : failed) {
+    cut(one.reason, kLongestReason);
+    cut(one.message, kLongestMessage);
+  }
+  return failed;
+}
+
+// Under a number that stays, whoever leaves the list is settled: so it only grows.
+NodeState::Settled with_more(NodeState::Settled last, const std::vector<NodeState::Failed>& failed) {
+  for (const NodeState::Failed& one : cut(failed)) {
+    const auto at = std::ranges::lower_bound(last.failed, one.uid, {}, &NodeState::Failed::uid);
+    if (at != last.failed.end() && at->uid == one.uid) {
+      *at = one;
+    } else if (last.failed.size() < NodeState::kMaxFailed) {
+      last.failed.insert(at, one);
+    }
+  }
+  last.failed_count = std::max(last.failed_count, static_cast<std::int32_t>(last.failed.size()));
+  return last;
+}
+
 }  // namespace
 
 NodeState::Settled next_report(const NodeState::Settled& last, const Progress& progress) {
-  if (!progress.is_complete || !progress.is_verified) return last;
+  if (!progress.is_complete) return last;
+  if (!progress.is_verified) return with_more(last, progress.failed);
   NodeState::Settled out{.kind = last.kind,
                          .epoch = last.epoch,
                          .failed_count = static_cast<std::int32_t>(progress.failed.size()),
-                         .failed = progress.failed};
+                         .failed = cut(progress.failed)};
   if (out.failed.size() > NodeState::kMaxFailed) out.failed.resize(NodeState::kMaxFailed);
-  for (NodeState::Failed& failed : out.failed) {
-    cut(failed.reason, kLongestReason);
-    cut(failed.message, kLongestMessage);
-  }
   const bool is_news = progress.largest_epoch > static_cast<std::uint64_t>(last.epoch) || out != last;
   if (may_advance(progress) && is_news) out.epoch = static_cast<std::int64_t>(progress.version);
   return out;

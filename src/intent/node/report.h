@@ -18,8 +18,9 @@ struct Progress {
 };
 
 // What the agent should state next under its token; equal to `last` where there is nothing new to say, so that a quiet
-// system writes nothing. A number is stated only for what was read back. With more failures than a report can list, it
-// stays where it was: whoever is not listed would else count as settled.
+// system writes nothing. A number is stated only for what was read back; without one, failures are told all the same,
+// and none is taken back. With more failures than a report can list, it stays where it was: whoever is not listed would
+// else count as settled.
 //
 // A new token begins with an empty `last` and a new list: what was seen before it may come from a storage that has
 // since been restored to an earlier state, whose numbers then mean other writes.

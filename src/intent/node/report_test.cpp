@@ -58,6 +58,24 @@ TEST(Report, S9_what_was_not_read_back_is_told_without_a_number) {
   EXPECT_EQ(second.conditions.at(0).last_transition, kNoon + 1h);
 }
 
+TEST(Report, S9_without_a_number_failures_are_told_and_none_is_taken_back) {
+  Progress progress = at(9, 8);
+  progress.failed = {{.uid = "b", .reason = "RuleAddFailed"}};
+  const auto first = next_status({}, found(1), progress, kNoon);
+  progress = at(50, 40);
+  progress.is_verified = false;
+  progress.failed = {{.uid = "a", .reason = "RuleDeleteFailed"}};
+  const auto second = next_status(first, found(1), progress, kNoon);
+  const NodeState::Settled& settled = second.settled.at(0);
+  EXPECT_EQ(settled.epoch, 9);
+  EXPECT_EQ(settled.failed_count, 2);
+  ASSERT_EQ(settled.failed.size(), 2U);
+  EXPECT_EQ(settled.failed[0].uid, "a");
+  EXPECT_EQ(settled.failed[1].uid, "b") << "it would count as settled up to 9";
+  EXPECT_EQ(next_status(second, found(1), progress, kNoon + 1h), second) << "and stays no news";
+  EXPECT_TRUE(next_status(second, found(1), at(51, 40), kNoon).settled.at(0).failed.empty());
+}
+
 TEST(Report, too_many_failures_stop_the_number_but_not_the_rest) {
   const auto first = next_status({}, found(1), at(9, 8), kNoon);
   Progress progress = at(50, 40);
