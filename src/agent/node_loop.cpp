@@ -48,6 +48,10 @@ std::set<std::uint32_t> looked_up(Rules&& rules) {
   return out;
 }
 
+bool is_same_lookup(const state::Rule& one, const state::Rule& other) {
+  return one.selector.from == other.selector.from && one.table == other.table;
+}
+
 std::size_t count_own(const state::NetState& observed, const plan::Ownership& ownership) {
   const auto ours = [&](const auto& rule) { return ownership.owns(rule); };
   return static_cast<std::size_t>(std::ranges::count_if(observed.rules, ours) +
@@ -226,13 +230,17 @@ void NodeLoop::prepare(Pass& pass, const state::Observation& seen) {
     if (!wanted.whole) wanted.look_again = sooner(wanted.look_again, std::chrono::steady_clock::now() + kSecondLook);
   }
   if (!wanted.whole) wanted.state = plan::retain(std::move(wanted.state), kernel, options_.ownership);
+  const auto held_back = retries_.hold_back(wanted.state, std::chrono::steady_clock::now());
+  pass.held_back = held_back.size();
+
   // What stands before what is only certain in a verified view.
   const bool may_adopt = wanted.whole && state::is_verified(seen);
-  engine_->adopt(may_adopt ? handed_over(wanted, kernel) : std::vector<state::Rule>());
-
-  const std::size_t all = wanted.state.rules.size();
-  retries_.hold_back(wanted.state, std::chrono::steady_clock::now());
-  pass.held_back = all - wanted.state.rules.size();
+  auto adopted = may_adopt ? handed_over(wanted, kernel) : std::vector<state::Rule>();
+  // While ours waits, the other one has to do.
+  std::erase_if(adopted, [&](const state::Rule& old) {
+    return std::ranges::any_of(held_back, [&](const state::Rule& ours) { return is_same_lookup(ours, old); });
+  });
+  engine_->adopt(std::move(adopted));
 }
 
 std::vector<state::Rule> NodeLoop::handed_over(const Wanted& wanted, const state::NetState& kernel) {

@@ -25,16 +25,20 @@ bool stands_alone(const state::Rule& rule) {
 
 }  // namespace
 
-void RuleRetries::hold_back(state::NetState& wanted, base::TimePoint now) {
-  if (retries_.empty()) return;
+std::vector<state::Rule> RuleRetries::hold_back(state::NetState& wanted, base::TimePoint now) {
+  std::vector<state::Rule> held;
+  if (retries_.empty()) return held;
   std::set<state::Rule> still_wanted;
   std::erase_if(wanted.rules, [&](const state::Rule& rule) {
     const auto retry = retries_.find(rule);
     if (retry == retries_.end()) return false;
     still_wanted.insert(rule);
-    return !retry->second.due || *retry->second.due > now;
+    if (retry->second.due && *retry->second.due <= now) return false;
+    held.push_back(rule);
+    return true;
   });
   std::erase_if(retries_, [&](const auto& entry) { return !still_wanted.contains(entry.first); });
+  return held;
 }
 
 void RuleRetries::note(const kernel::Engine::Report& report, base::TimePoint now) {

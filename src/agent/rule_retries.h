@@ -26,8 +26,8 @@ class RuleRetries {
  public:
   explicit RuleRetries(std::uint64_t seed) : seed_(seed) {}
 
-  // Takes out of `wanted` those that are not due, and forgets those that nobody wants any more.
-  void hold_back(state::NetState& wanted, base::TimePoint now);
+  // Takes those that are not due out of `wanted`, which are returned, and forgets those that nobody wants any more.
+  std::vector<state::Rule> hold_back(state::NetState& wanted, base::TimePoint now);
 
   // What became of the others.
   void note(const kernel::Engine::Report& report, base::TimePoint now);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <unordered_set>
 
 #include "kernel/nft/lookup.h"
 #include "plan/marking.h"
@@ -18,6 +20,31 @@ void append(std::vector<Item>& all, std::vector<Item> more) {
     std::ranges::move(more, std::back_inserter(all));
   }
 }
+
+// The lookups that are wanted and not there yet.
+class Awaited {
+ public:
+  Awaited(const state::NetState& seen, const state::NetState& desired) : seen_(seen.nft), desired_(desired.nft) {
+    const std::unordered_set<state::Rule> there(seen.rules.begin(), seen.rules.end());
+    for (const state::Rule& rule : desired.rules) {
+      if (rule.selector.from && !there.contains(rule)) rules_.emplace(*rule.selector.from, rule.table);
+    }
+  }
+
+  // Whether one of them is what this rule does, by a rule or by a mark.
+  bool contains(const state::Rule& rule) const {
+    if (!rule.selector.from) return false;
+    if (rules_.contains({*rule.selector.from, rule.table})) return true;
+    const net::Address source = rule.selector.from->address();
+    if (!desired_ || !desired_->sources.contains(source)) return false;
+    return !seen_ || !seen_->sources.contains(source);
+  }
+
+ private:
+  std::set<std::pair<net::Prefix, std::uint32_t>> rules_;
+  const std::optional<state::NftTable>& seen_;
+  const std::optional<state::NftTable>& desired_;
+};
 
 }  // namespace
 
@@ -69,6 +96,17 @@ base::Status Engine::change_table(const state::NftChange& change, std::span<cons
   return table_->apply(change);
 }
 
+// The kernel may refuse ours and take the removal that was sent with it.
+plan::Plan Engine::diff(const state::Observation& seen, const state::NetState& desired) const {
+  if (ownership_.adopted.empty()) return plan::diff(seen, desired, ownership_);
+  const Awaited awaited(state::state_of(seen), desired);
+  plan::Ownership ownership = ownership_;
+  std::erase_if(ownership.adopted, [&](const state::Rule& rule) { return awaited.contains(rule); });
+  plan::Plan todo = plan::diff(seen, desired, ownership);
+  std::erase_if(todo.clashes, [&](const plan::Clash& clash) { return ownership_.owns(clash.foreign); });
+  return todo;
+}
+
 Outcome Engine::apply(const plan::Plan& todo, std::stop_token stop) {
   const auto is_change = [](const plan::Op& op) { return std::holds_alternative<plan::ChangeNft>(op); };
   const std::span<const plan::Op> ops = todo.ops;
@@ -108,14 +146,14 @@ base::Result<Engine::Report> Engine::converge(const state::NetState& desired, st
 base::Result<Engine::Report> Engine::converge(state::Observation before, const state::NetState& desired,
                                               std::stop_token stop, int rounds) {
   Report report{.after = std::move(before)};
-  report.left = plan::diff(report.after, desired, ownership_);
+  report.left = diff(report.after, desired);
   for (int round = 0; round < rounds && !report.left.empty(); ++round) {
     Outcome outcome = apply(report.left, stop);
     const bool stuck = outcome.count(Effect::failed) + outcome.count(Effect::pending) == report.left.ops.size();
     append(report.done.ops, std::move(report.left.ops));
     append(report.outcome.results, std::move(outcome.results));
     report.after = TRY(observe(stop, desired));
-    report.left = plan::diff(report.after, desired, ownership_);
+    report.left = diff(report.after, desired);
     if (stuck) break;  // Every operation was refused: the caller backs off.
   }
   TRY(withdraw(report, desired, stop));
@@ -143,7 +181,7 @@ base::Status Engine::withdraw(Report& report, const state::NetState& desired, st
   append(report.done.ops, std::move(todo.ops));
   append(report.outcome.results, std::move(outcome.results));
   report.after = TRY(observe(stop, desired));
-  report.left = plan::diff(report.after, desired, ownership_);
+  report.left = diff(report.after, desired);
   return {};
 }
 

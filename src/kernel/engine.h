@@ -37,7 +37,8 @@ class Engine {
   static base::Result<Engine> open(plan::Ownership ownership, Reach reach = Reach::rules);
 
   const plan::Ownership& ownership() const { return ownership_; }
-  void adopt(std::vector<state::Rule> rules) { ownership_.adopted = std::move(rules); }  // Instead of those before.
+  // Instead of those before. One that ours are to take the place of goes when these were read back, not before.
+  void adopt(std::vector<state::Rule> rules) { ownership_.adopted = std::move(rules); }
   std::uint32_t port() const { return socket_.port(); }  // Events with this number are our own doing.
 
   // `desired` tells in which tables routes of others matter.
@@ -78,6 +79,7 @@ class Engine {
   Engine(Socket socket, plan::Ownership ownership, Reach reach)
       : socket_(std::move(socket)), ownership_(std::move(ownership)), reach_(reach) {}
 
+  plan::Plan diff(const state::Observation& seen, const state::NetState& desired) const;
   state::Observation with_table(state::Observation seen);
   base::Result<state::ObservedNft> observe_table();
   base::Status withdraw(Report& report, const state::NetState& desired, std::stop_token stop);

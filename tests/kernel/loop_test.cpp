@@ -72,6 +72,31 @@ TEST_F(Refusals, D29_a_good_rule_is_there_after_one_pass_beside_a_thousand_that_
   EXPECT_TRUE(retries_.refused().empty());
 }
 
+// As above, ours is refused and the removal of the old project's, which goes alone, would not be.
+TEST_F(Refusals, the_old_projects_rule_stands_until_the_kernel_has_taken_ours) {
+  constexpr std::uint32_t kWholeWindows = 1024;
+  constexpr std::uint32_t kManyBytes = 1000;
+  for (std::uint32_t i = 0; i < kWholeWindows; ++i) wanted_.rules.push_back(source(i, 500));
+  const std::string old = "500:\tfrom 10.0.0.7 lookup 100\n";
+  run("ip rule add from 10.0.0.7 lookup 100 priority 500");
+  const auto from_there = [] { return run("ip rule show from 10.0.0.7"); };
+
+  const plan::Heirloom heirloom{.source = net::Address::parse("10.0.0.7").value(), .table = 100, .priority = 500};
+  runtime::Signal changed;
+  NodeLoop loop([&](const Sight&) { return Wanted{.state = wanted_, .heirlooms = {heirloom}}; }, changed);
+  std::thread([&] {
+    ASSERT_TRUE(refuse_calls(SYS_sendto, ENOBUFS, 2, kManyBytes));
+    ASSERT_EQ(loop.pass({}).value()->refused.size(), kWholeWindows);
+    EXPECT_EQ(from_there(), old);
+    ASSERT_EQ(loop.pass({}).value()->held_back, kWholeWindows);
+    EXPECT_EQ(from_there(), old) << "nor while ours is not tried";
+  }).join();
+  EXPECT_TRUE(testbed::eventually("ours has taken its place", 30s, [&] {
+    (void)loop.pass({});
+    return from_there() == "500:\tfrom 10.0.0.7 lookup 100 proto 183\n";
+  }));
+}
+
 struct SetClock final : base::Clock {
   base::TimePoint now() const override { return base::TimePoint(at.load()); }
   std::atomic<base::Duration> at{1h};
