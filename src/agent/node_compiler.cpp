@@ -32,31 +32,57 @@ std::vector<api::NodeState::Failed> failed(std::span<const intent::Refusal> refu
   return list;
 }
 
-// The addresses of objects that somebody edited, where it is not remembered what they said before: that may be known
-// only to the kernel.
-std::vector<net::Address> forgotten(std::span<const intent::Refusal> refusals, std::span<const intent::Claim> claims) {
-  std::vector<net::Address> out;
+// Objects that somebody edited, where it is not remembered what they said before: that may be known only to the kernel.
+std::vector<const intent::Refusal*> forgotten(std::span<const intent::Refusal> refusals,
+                                              std::span<const intent::Claim> claims) {
+  std::vector<const intent::Refusal*> out;
   for (const intent::Refusal& refusal : refusals) {
     const bool is_edited = refusal.reason == intent::Refusal::Reason::hash_mismatch ||
                            refusal.reason == intent::Refusal::Reason::untrusted;
     if (!is_edited) continue;
     if (std::ranges::find(claims, refusal.config->uid, &intent::Claim::uid) != claims.end()) continue;
-    const auto add = [&](const std::string& text) {
-      if (const auto address = net::Address::parse(text)) out.push_back(*address);
-    };
-    add(refusal.config->spec.service_ip);
-    for (const auto& source : refusal.config->spec.source_ips) add(source.address);
+    out.push_back(&refusal);
   }
   return out;
 }
 
-// Our rules from that address stay. False where marks steer it, which cannot be kept one by one.
-bool keep(const net::Address& source, const state::NetState& kernel, std::uint8_t protocol, state::NetState& desired) {
-  for (const state::Rule& rule : kernel.rules) {
-    if (rule.protocol != protocol || rule.selector.from != net::Prefix::host(source)) continue;
-    if (std::ranges::find(desired.rules, rule) == desired.rules.end()) desired.rules.push_back(rule);
+std::vector<net::Address> addresses_in(const api::IPRuleConfig::Spec& spec) {
+  std::vector<net::Address> out;
+  const auto add = [&](const std::string& text) {
+    if (const auto address = net::Address::parse(text)) out.push_back(*address);
+  };
+  add(spec.service_ip);
+  for (const auto& source : spec.source_ips) add(source.address);
+  return out;
+}
+
+bool is_marked_otherwise(const net::Address& address, const state::NetState& kernel, const state::NetState& others) {
+  const auto differs = [&](auto elements) {
+    if (!kernel.nft || !((*kernel.nft).*elements).contains(address)) return false;
+    return !others.nft || !((*others.nft).*elements).contains(address) ||
+           ((*others.nft).*elements).at(address) != ((*kernel.nft).*elements).at(address);
+  };
+  return differs(&state::NftTable::sources) || differs(&state::NftTable::vips);
+}
+
+// What the kernel has of ours for such an object, and not for `others`, stays. False where that cannot be told: marks
+// are not kept one by one, and where nothing is found the address itself may be what was edited. Who never had a hash
+// here has most likely never been applied, and holds up nobody for that.
+bool keep(const intent::Refusal& edited, const state::NetState& kernel, std::uint8_t protocol,
+          const state::NetState& others, state::NetState& desired) {
+  bool is_found = false;
+  for (const net::Address& address : addresses_in(edited.config->spec)) {
+    if (is_marked_otherwise(address, kernel, others)) return false;
+    for (const state::Rule& rule : kernel.rules) {
+      if (rule.protocol != protocol || rule.selector.from != net::Prefix::host(address)) continue;
+      if (std::ranges::find(others.rules, rule) != others.rules.end()) continue;
+      is_found = true;
+      if (std::ranges::find(desired.rules, rule) == desired.rules.end()) desired.rules.push_back(rule);
+    }
   }
-  return !kernel.nft || (!kernel.nft->sources.contains(source) && !kernel.nft->vips.contains(source));
+  // Of a list, some may have been taken away.
+  const bool is_all = is_found && edited.config->spec.source_ips.empty();
+  return is_all || edited.reason != intent::Refusal::Reason::hash_mismatch;
 }
 
 // What is programmed as it says, and may yet not do what somebody hopes.
@@ -102,8 +128,10 @@ Wanted NodeCompiler::compile(std::span<const api::PublishedConfig* const> config
   intent::NodeIntent intent = intent::compile(view, memory_);
   tell(intent);
   memory_ = std::move(intent.memory);
-  for (const net::Address& source : forgotten(intent.refusals, memory_.claims)) {
-    whole = keep(source, *sight.kernel, settings.protocol, intent.desired) && whole;
+  if (const auto edited = forgotten(intent.refusals, memory_.claims); !edited.empty()) {
+    const state::NetState others = intent.desired;
+    for (const auto* one : edited)
+      whole = keep(*one, *sight.kernel, settings.protocol, others, intent.desired) && whole;
   }
   return {.state = std::move(intent.desired),
           .whole = whole,

@@ -74,6 +74,42 @@ TEST(NodeCompiler, D6_after_a_restart_an_edited_object_keeps_what_the_kernel_has
   }
 }
 
+TEST(NodeCompiler, D6_after_a_restart_nothing_goes_while_an_edited_object_may_have_had_another_address) {
+  NodeCompiler before("worker-1");
+  const state::NetState kernel{.rules = compile(before, config(100)).state.rules};
+  auto edited = config(100);
+  edited.spec.service_ip = "10.96.1.99";
+  NodeCompiler after("worker-1");
+  EXPECT_FALSE(compile(after, edited, {}, kernel).whole);
+  edited = config(100);
+  edited.spec.source_ips = {{.address = "10.96.1.99"}};
+  NodeCompiler with_list("worker-1");
+  EXPECT_FALSE(compile(with_list, edited, {}, kernel).whole) << "it may have been longer";
+  auto never_applied = config(100);
+  never_applied.spec.service_ip = "10.96.1.99";
+  never_applied.meta.annotations.erase(api::kSpecHash);
+  NodeCompiler beside("worker-1");
+  EXPECT_TRUE(compile(beside, never_applied, {}, kernel).whole) << "who made that holds up nobody";
+}
+
+TEST(NodeCompiler, an_object_that_nobody_applied_holds_up_nobody_who_steers_its_address_by_marks) {
+  const auto trusted = api::published(config(100));
+  auto by_hand = config(200);
+  by_hand.meta.name = by_hand.meta.uid = "by-hand";
+  by_hand.meta.annotations.erase(api::kSpecHash);
+  const auto forged = api::published(by_hand);
+  const std::vector<const api::PublishedConfig*> all = {&trusted, &forged};
+  const NodeSettings settings{.dataplane = api::Dataplane::marks};
+  const auto seeing = [&](const state::NetState& kernel, std::span<const api::PublishedConfig* const> configs) {
+    NodeCompiler compiler("worker-1");
+    return compiler.compile(configs, settings, true, {.kernel = &kernel, .facts = {}, .verified = true, .now = {}});
+  };
+  const Wanted applied = seeing({}, std::span(all).first(1));
+  ASSERT_TRUE(applied.state.nft && applied.state.nft->sources.size() == 1);
+  EXPECT_TRUE(seeing(applied.state, all).whole);
+  EXPECT_FALSE(seeing(applied.state, std::span(all).last(1)).whole) << "nobody else wants that mark";
+}
+
 TEST(NodeCompiler, the_settings_give_what_an_object_leaves_open) {
   NodeCompiler compiler("worker-1");
   auto object = config(100);
