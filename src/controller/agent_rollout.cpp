@@ -61,9 +61,16 @@ std::optional<std::string> foreign_owner(const DaemonSet& set) {
   return "nobody we know";
 }
 
-// A patch that moves the set from another Agent to ours: an apply cannot, for it leaves the owner that somebody else
-// wrote. It brings the whole spec along, because policies judge what a write results in: a set of the old project may
-// be one that they would refuse. Where the spec is as wanted already, pods stay as they are.
+// A template that we have not written yet has no such label: agents of the old project are told from ours by it.
+bool has_our_template(const DaemonSet& live, const DaemonSet& wanted) {
+  constexpr std::string_view kLabel = "app.kubernetes.io/name";
+  return live.spec.pod.meta.labels.get(kLabel) == wanted.spec.pod.meta.labels.get(kLabel);
+}
+
+// A patch that makes the set of somebody else ours: an apply cannot, for it leaves the owner that another wrote, and
+// each field of another that we do not name, as an old probe of a port that nobody serves. It brings the whole spec
+// along, because policies judge what a write results in: a set of the old project may be one that they would refuse.
+// Where the spec is as wanted already, pods stay as they are.
 std::string encode_transfer(const DaemonSet& live, const DaemonSet& wanted) {
   json::Reader reader;
   const auto whole = reader.parse(api::encode(wanted));
@@ -79,6 +86,26 @@ std::string encode_transfer(const DaemonSet& live, const DaemonSet& wanted) {
       });
     });
     out.put_json("spec", whole.value()["spec"].text());
+  });
+}
+
+// Then nobody but our applies has written any of it: what they cease to name goes, though an update wrote it too, be it
+// another's or the one above. (A list without entries would not do: the server takes it for an object of an unknown
+// writer, who keeps all of it.)
+std::string encode_sole_writer(const DaemonSet& live) {
+  return json::object([&](json::Object& out) {
+    out.object("metadata", [&](json::Object& meta) {
+      meta.put("uid", live.meta.uid);
+      meta.array("managedFields", [&](json::Array& writers) {
+        writers.object([&](json::Object& one) {
+          one.put("manager", kube::Actor().field_manager);
+          one.put("operation", "Apply");
+          one.put("apiVersion", DaemonSet::kApiVersion);
+          one.put("fieldsType", "FieldsV1");
+          one.put_json("fieldsV1", R"({"f:metadata":{"f:labels":{"f:app":{}}}})");
+        });
+      });
+    });
   });
 }
 
@@ -308,10 +335,12 @@ kube::Result<DaemonSet> AgentRollout::apply(DaemonSet wanted, const DaemonSet* l
     wanted.meta.uid = live->meta.uid;
     wanted.meta.resource_version = live->meta.resource_version;
     const auto* present = controller_of(*live);
-    if (present != nullptr && present->uid != wanted.meta.owners.front().uid) {
-      const auto answer = TRY(client_.patch(kSets, key, kube::PatchType::merge, encode_transfer(*live, wanted), limit));
-      const auto moved = TRY(decode(answer));
-      wanted.meta.resource_version = moved.meta.resource_version;
+    const bool is_anothers = present != nullptr && present->uid != wanted.meta.owners.front().uid;
+    if (is_anothers || !has_our_template(*live, wanted)) {
+      TRY(client_.patch(kSets, key, kube::PatchType::merge, encode_transfer(*live, wanted), limit));
+      // Its pods' figures change from now on: what follows is for the set in whatever version.
+      TRY(client_.patch(kSets, key, kube::PatchType::merge, encode_sole_writer(*live), limit));
+      wanted.meta.resource_version.clear();
     }
   }
   const auto answer = TRY(client_.patch(kSets, key, kube::PatchType::apply, api::encode(wanted), limit));

@@ -77,6 +77,36 @@ class AgentRollout : public testing::Test {
     return agent("{.status.conditions[?(@.type==\"Ready\")].message}", name, ns);
   }
 
+  // As the old project leaves it: written by another manager, with a selector of its own. The controller is away then.
+  void put_set_of_old_project(const std::string& owner, const std::string& more) {
+    controller_->process.kill();
+    kubectl({"delete", "daemonset", "iprule-agent", "-n", kNamespace});
+    kubectl({"create", "--field-manager=manager", "-f", "-"},
+            fmt::format(R"(
+apiVersion: apps/v1
+kind: DaemonSet
+metadata:
+  name: iprule-agent
+  namespace: {0}
+  labels: {{app: iprule-agent, app.kubernetes.io/name: ip-rule-operator, managed-by: ip-rule-operator}}
+  ownerReferences: [{{apiVersion: api.operator.brtrm.dev/v1alpha1, kind: Agent, name: {1}, uid: {2}, controller: true, blockOwnerDeletion: true}}]
+spec:
+  selector: {{matchLabels: {{app: iprule-agent}}}}
+  template:
+    metadata: {{labels: {{app: iprule-agent}}}}
+    spec:
+      {3}
+      tolerations: [{{operator: Exists}}]
+      containers:
+      - name: agent
+        image: 'old:1'
+        env: [{{name: RECONCILE_PERIOD, value: 10s}}]
+        livenessProbe: {{httpGet: {{path: /health, port: 9090}}}}
+        resources: {{limits: {{cpu: 100m, memory: 64Mi}}}}
+)",
+                        kNamespace, owner, agent("{.metadata.uid}", owner), more));
+  }
+
   // As the kubelets would say, once the scheduler has bound them all.
   testing::AssertionResult pods_become_ready(std::size_t count) {
     return eventually("pods are bound and made ready", kRolloutBound, [&] {
@@ -186,28 +216,7 @@ TEST_F(AgentRollout, D43_the_set_moves_from_the_older_agent_to_the_newer_without
 TEST_F(AgentRollout, D43_a_set_of_the_old_project_is_taken_over) {
   create_agent("default", kNamespace);
   ASSERT_TRUE(becomes("NoMatchingNodes", "default"));
-  // As the old project leaves it: written by another manager, of an Agent that is gone, with a selector of its own.
-  controller_->process.kill();
-  kubectl({"delete", "daemonset", "iprule-agent", "-n", kNamespace});
-  kubectl({"create", "--field-manager=manager", "-f", "-"},
-          fmt::format(R"(
-apiVersion: apps/v1
-kind: DaemonSet
-metadata:
-  name: iprule-agent
-  namespace: {0}
-  labels: {{app: iprule-agent, managed-by: ip-rule-operator}}
-  ownerReferences: [{{apiVersion: api.operator.brtrm.dev/v1alpha1, kind: Agent, name: default, uid: {1}, controller: true, blockOwnerDeletion: true}}]
-spec:
-  selector: {{matchLabels: {{app: iprule-agent}}}}
-  template:
-    metadata: {{labels: {{app: iprule-agent}}}}
-    spec:
-      nodeSelector: {{old: selector}}
-      tolerations: [{{operator: Exists}}]
-      containers: [{{name: agent, image: 'old:1', env: [{{name: RECONCILE_PERIOD, value: 10s}}]}}]
-)",
-                      kNamespace, agent("{.metadata.uid}", "default")));
+  put_set_of_old_project("default", "nodeSelector: {old: selector}");
   const std::string uid = set("{.metadata.uid}");
   create_agent("agent", kNamespace);
   controller_.emplace(install::start_controller());
@@ -219,6 +228,27 @@ spec:
            set("{.spec.template.spec.serviceAccountName}") == "iprule-agent";
   })) << set("{.spec}");
   EXPECT_EQ(set("{.metadata.uid}"), uid);
+}
+
+TEST_F(AgentRollout, D43_nothing_of_the_old_project_is_left_in_the_set_that_its_agent_keeps) {
+  create_agent("agent", kNamespace, "{metricsBindAddress: '0', logLevel: debug, resources: {limits: {memory: 64Mi}}}");
+  ASSERT_TRUE(becomes("NoMatchingNodes"));
+  put_set_of_old_project("agent", "terminationGracePeriodSeconds: 30");
+  const std::string uid = set("{.metadata.uid}");
+  controller_.emplace(install::start_controller());
+  ASSERT_TRUE(eventually("it is ours", kRolloutBound, [&] {
+    return set("{.spec.template.spec.serviceAccountName}") == "iprule-agent";
+  })) << controller_->process.output();
+  EXPECT_EQ(set("{.spec.template.spec.containers[0].livenessProbe}"), "") << "it would ask where nobody serves";
+  EXPECT_EQ(set("{.spec.template.spec.containers[0].resources}"), R"({"limits":{"memory":"64Mi"}})");
+  EXPECT_EQ(set("{.metadata.uid} {.metadata.generation}"), uid + " 2") << "one roll-out, not one for every write";
+
+  // Nobody but us has a say from then on.
+  create_agent("agent", kNamespace, "{metricsBindAddress: '0', resources: {limits: {cpu: 100m}}}");
+  EXPECT_TRUE(eventually("the memory is without limit", kRolloutBound, [&] {
+    return set("{.spec.template.spec.containers[0].resources}") == R"({"limits":{"cpu":"100m"}})";
+  })) << set("{.spec.template.spec.containers[0].resources}");
+  EXPECT_THAT(set("{.spec.template.spec.containers[0].env}"), testing::Not(HasSubstr("LOG_LEVEL")));
 }
 
 // Stored before the name was checked: the server refuses every write to it, so nothing can be said there.
