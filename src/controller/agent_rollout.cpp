@@ -225,24 +225,26 @@ bool AgentRollout::sees_own_writes() {
 
 // Its pods are ended with their set, and ask then which Agent counts: so that is told first.
 base::Status AgentRollout::retire(const Agent& agent, const Agent* active, std::stop_token stop) {
-  TRY(tell_inactive(agent, active, stop));
   const bool shares_set = active != nullptr && active->meta.ns == agent.meta.ns;  // Then the set changes its owner.
   const auto view = sets_.at(agent.meta.ns)->latest();
-  const auto* set = view->find(set_key(agent.meta.ns));
-  const auto* owner = set != nullptr ? controller_of(set->value) : nullptr;
-  if (!shares_set && owner != nullptr && owner->uid == agent.meta.uid && !set->value.meta.terminating()) {
-    const auto removed =
-        client_.remove(kSets, set_key(agent.meta.ns),
-                       {.uid = set->value.meta.uid, .resource_version = set->value.meta.resource_version},
-                       kube::within(kRequestTime, stop), kube::Propagation::background);
+  const auto* found = view->find(set_key(agent.meta.ns));
+  const auto* owner = found != nullptr ? controller_of(found->value) : nullptr;
+  const DaemonSet* own = owner != nullptr && owner->uid == agent.meta.uid ? &found->value : nullptr;
+  const bool is_seen = view->complete && view->unknown.empty();
+  TRY(tell_inactive(agent, active, is_seen ? intent::SeenSet(own) : std::nullopt, stop));
+  if (!shares_set && own != nullptr && !own->meta.terminating()) {
+    const auto removed = client_.remove(kSets, set_key(agent.meta.ns),
+                                        {.uid = own->meta.uid, .resource_version = own->meta.resource_version},
+                                        kube::within(kRequestTime, stop), kube::Propagation::background);
     if (!removed && removed.error().fault() != Fault::absent) return std::unexpected(removed.error());
     base::log::info("deleted the DaemonSet of an Agent that does not count", {{"agent", meta::full_name(agent.meta)}});
   }
   return {};
 }
 
-base::Status AgentRollout::tell_inactive(const Agent& agent, const Agent* active, const std::stop_token& stop) {
-  const auto status = intent::inactive_status(agent, active, wall());
+base::Status AgentRollout::tell_inactive(const Agent& agent, const Agent* active, intent::SeenSet set,
+                                         const std::stop_token& stop) {
+  const auto status = intent::inactive_status(agent, active, set, wall());
   const auto* before = meta::find(agent.status.conditions, "Ready");
   const meta::Condition now = *meta::find(status.conditions, "Ready");
   const bool is_news = before == nullptr || before->reason != now.reason || before->message != now.message;
@@ -258,7 +260,7 @@ base::Result<kube::Next> AgentRollout::roll_out(const Agent& agent, std::stop_to
   if (!view->complete) {
     if (!view->trouble || view->trouble->fault() != Fault::denied) return kube::Next::on_change();
     facts.not_prepared = how_to_prepare(ns, stop);
-    TRY(write_status(agent, intent::active_status(agent, nullptr, facts, wall()), stop));
+    TRY(write_status(agent, intent::active_status(agent, std::nullopt, facts, wall()), stop));
     return kube::Next::on_change();  // The watch tries again by itself.
   }
   if (!view->unknown.empty()) {

@@ -50,7 +50,8 @@ class AgentRollout {
   void follow(const std::set<std::string>& name_spaces);
   bool sees_own_writes();
   base::Status retire(const api::Agent& agent, const api::Agent* active, std::stop_token stop);
-  base::Status tell_inactive(const api::Agent& agent, const api::Agent* active, const std::stop_token& stop);
+  base::Status tell_inactive(const api::Agent& agent, const api::Agent* active, intent::SeenSet set,
+                             const std::stop_token& stop);
   base::Result<kube::Next> roll_out(const api::Agent& agent, std::stop_token stop);
 
   // Makes the DaemonSet as wanted, unless it is; what is there then. What the server refuses for good goes to `facts`.

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "controller/resources.h"
+#include "intent/cluster/agent_status.h"
 
 namespace controller {
 
@@ -85,6 +86,20 @@ std::shared_ptr<const kube::View<api::EndpointSlice>> ClusterWatch::look_at_slic
   return slices_->latest();
 }
 
+namespace {
+
+// A name space whose pods we never had the right to list, and all of whose Agents say that none is theirs. To wait for
+// what may run there would hold up every removal, for ever: no right comes by waiting. Without the right none of ours
+// was rolled out there, for the same role grants both. Where it was taken away, an Agent's figures stay as they were
+// when it was; and a node whose agent has been seen once has its NodeState, which is waited for wherever that runs.
+bool is_no_place(const kube::View<api::Pod>& pods, std::string_view ns, const ClusterSeen::Kind<api::Agent>& agents) {
+  if (pods.complete || !pods.trouble || pods.trouble->fault() != base::Fault::denied) return false;
+  return std::ranges::none_of(
+      agents.objects, [&](const api::Agent* agent) { return agent->meta.ns == ns && intent::may_have_pods(*agent); });
+}
+
+}  // namespace
+
 std::optional<ClusterSeen> ClusterWatch::look() {
   if (waiting_for()) return std::nullopt;
   const auto rules = rules_.latest();
@@ -105,6 +120,7 @@ std::optional<ClusterSeen> ClusterWatch::look() {
   for (const api::Agent* agent : out.agents.objects) name_spaces.insert(agent->meta.ns);
   pods_.follow(name_spaces);
   out.pod_views = pods_.latest();
+  std::erase_if(out.pod_views, [&](const auto& entry) { return is_no_place(*entry.second, entry.first, out.agents); });
   for (const auto& [ns, view] : out.pod_views) {
     for (const auto& pod : view->objects) out.pods.push_back(&pod->value);
     if (!view->complete || !view->unknown.empty())

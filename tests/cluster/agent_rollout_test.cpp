@@ -297,6 +297,35 @@ TEST_F(AgentRollout, D42_a_namespace_that_is_not_prepared_is_said_with_the_comma
   }));
 }
 
+// Whether a pod runs there cannot be known; but nobody could have made one.
+TEST_F(AgentRollout, D42_an_agent_that_does_not_count_in_a_namespace_that_is_not_prepared_holds_up_no_removal) {
+  create_agent("agent", kNamespace);
+  ASSERT_TRUE(becomes("NoMatchingNodes"));
+  kubectl({"create", "namespace", "unprepared"});
+  create_agent("agent", "unprepared");
+  ASSERT_TRUE(becomes("InactiveInstance", "agent", "unprepared"));
+  kubectl({"apply", "-f", "-"}, R"(
+apiVersion: api.operator.brtrm.dev/v1alpha1
+kind: IPRule
+metadata: {name: blue}
+spec: {cidrs: [203.0.113.0/24], table: 120}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: default}
+spec: {type: LoadBalancer, ports: [{port: 80}]}
+)");
+  kubectl({"patch", "service", "web", "-n", "default", "--subresource=status", "--type=merge", "-p",
+           R"({"status":{"loadBalancer":{"ingress":[{"ip":"203.0.113.5"}]}}})"});
+  const auto published = [] { return kubectl({"get", "ipruleconfigs", "-o", "name"}); };
+  ASSERT_TRUE(eventually("it is published", kRolloutBound, [&] { return !published().empty(); }));
+  kubectl({"delete", "service", "web", "-n", "default"});
+  EXPECT_TRUE(eventually("it is gone", kRolloutBound, [&] { return published().empty(); }))
+      << kubectl({"get", "ipruleconfigs", "-o", "yaml"});
+  EXPECT_EQ(kubectl({"get", "events", "-n", kNamespace, "--field-selector=reason=NoAccess", "-o", "name"}), "");
+  kubectl({"delete", "iprules", "blue"});
+}
+
 TEST_F(AgentRollout, D42_D46_a_missing_account_and_pod_security_are_named_with_the_cure) {
   install::add_node("node-1");
   kubectl({"delete", "serviceaccount", "iprule-agent", "-n", kNamespace});

@@ -12,6 +12,8 @@ namespace {
 using api::Agent;
 using api::DaemonSet;
 
+constexpr std::string_view kInvalidName = "InvalidName";
+
 struct Verdict {
   bool ready = false;
   std::string reason;
@@ -121,12 +123,15 @@ Verdict judge(const Agent& agent, const DaemonSet* set, const RolloutFacts& fact
                                  now.updated)};
 }
 
-Agent::Status status_of(const Agent& agent, const DaemonSet* set, const Verdict& verdict, meta::Time now) {
+Agent::Status status_of(const Agent& agent, SeenSet set, const Verdict& verdict, meta::Time now) {
   Agent::Status out = agent.status;
   out.observed_generation = agent.meta.generation;
-  out.desired = set != nullptr ? set->status.desired : 0;
-  out.current = set != nullptr ? set->status.current : 0;
-  out.ready = set != nullptr ? set->status.ready : 0;
+  if (set) {
+    const DaemonSet::Status figures = *set != nullptr ? (*set)->status : DaemonSet::Status();
+    out.desired = figures.desired;
+    out.current = figures.current;
+    out.ready = figures.ready;
+  }
   meta::set(out.conditions,
             {.type = "Ready",
              .status = verdict.ready ? meta::Truth::yes : meta::Truth::no,
@@ -165,23 +170,30 @@ bool all_ready(const DaemonSet& set) {
          now.ready == now.desired;
 }
 
-Agent::Status active_status(const Agent& agent, const DaemonSet* set, const RolloutFacts& facts, meta::Time now) {
-  Agent::Status out = status_of(agent, set, judge(agent, set, facts), now);
+Agent::Status active_status(const Agent& agent, SeenSet set, const RolloutFacts& facts, meta::Time now) {
+  Agent::Status out = status_of(agent, set, judge(agent, set.value_or(nullptr), facts), now);
   set_isolation(out, agent, facts.lacks_policies, now);
   return out;
 }
 
-Agent::Status inactive_status(const Agent& agent, const Agent* active, meta::Time now) {
+Agent::Status inactive_status(const Agent& agent, const Agent* active, SeenSet set, meta::Time now) {
   if (agent.meta.name != "agent" && agent.meta.name != "default") {
-    return status_of(agent, nullptr,
-                     {.reason = "InvalidName", .message = "an Agent is called agent; create one of that name"}, now);
+    return status_of(
+        agent, set,
+        {.reason = std::string(kInvalidName), .message = "an Agent is called agent; create one of that name"}, now);
   }
   const std::string which = active != nullptr ? meta::full_name(active->meta) : "another";
   return status_of(
-      agent, nullptr,
+      agent, set,
       {.reason = std::string(kInactiveInstance),
        .message = fmt::format("one Agent counts in a cluster, and that is {}; delete one of the two", which)},
       now);
+}
+
+bool may_have_pods(const Agent& agent) {
+  const auto* ready = meta::find(agent.status.conditions, "Ready");
+  const bool counts = ready == nullptr || (ready->reason != kInactiveInstance && ready->reason != kInvalidName);
+  return counts || agent.status.desired > 0 || agent.status.current > 0 || agent.status.ready > 0;
 }
 
 }  // namespace intent

@@ -25,13 +25,20 @@ struct RolloutFacts {
   bool lacks_policies = false;
 };
 
-// The status of the Agent that counts; `set` as it is now, or nullptr. Equal to the present one if there is nothing to
-// say: transition times change with the condition's status only.
-api::Agent::Status active_status(const api::Agent& agent, const api::DaemonSet* set, const RolloutFacts& facts,
-                                 meta::Time now);
+// An Agent's DaemonSet as it is now: nullptr where there is none, nothing where it cannot be seen. Figures then stay as
+// they were said last: unknown is not empty.
+using SeenSet = std::optional<const api::DaemonSet*>;
+
+// The status of the Agent that counts. Equal to the present one if there is nothing to say: transition times change
+// with the condition's status only.
+api::Agent::Status active_status(const api::Agent& agent, SeenSet set, const RolloutFacts& facts, meta::Time now);
 
 // The status of any other; `active` is the one that counts.
-api::Agent::Status inactive_status(const api::Agent& agent, const api::Agent* active, meta::Time now);
+api::Agent::Status inactive_status(const api::Agent& agent, const api::Agent* active, SeenSet set, meta::Time now);
+
+// Whether pods of it may run, by its status alone: no only where it was told that it does not count, and nothing of its
+// DaemonSet was left when that was last seen.
+bool may_have_pods(const api::Agent& agent);
 
 // Whether every node that should runs the present template, ready.
 bool all_ready(const api::DaemonSet& set);

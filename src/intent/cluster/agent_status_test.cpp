@@ -144,11 +144,39 @@ TEST(AgentStatus, D42_an_agent_that_does_not_count_names_the_one_that_does) {
   Agent other = agent();
   other.meta.ns = "elsewhere";
   const Agent active = agent();
-  const auto status = inactive_status(other, &active, kNow);
+  const auto status = inactive_status(other, &active, nullptr, kNow);
   EXPECT_EQ(reason(status), "InactiveInstance");
   EXPECT_THAT(message(status), HasSubstr("system/agent"));
   other.meta.name = "mine";
-  EXPECT_EQ(reason(inactive_status(other, &active, kNow)), "InvalidName");
+  EXPECT_EQ(reason(inactive_status(other, &active, nullptr, kNow)), "InvalidName");
+}
+
+TEST(AgentStatus, figures_of_a_set_that_cannot_be_seen_stay) {
+  const DaemonSet set = rolled_out(3);
+  Agent one = agent();
+  one.status = active_status(one, &set, {}, kNow);
+  EXPECT_EQ(active_status(one, std::nullopt, {.not_prepared = "kubectl create ..."}, kNow).ready, 3);
+  EXPECT_EQ(active_status(one, nullptr, {}, kNow).ready, 0);
+  EXPECT_EQ(inactive_status(one, nullptr, std::nullopt, kNow).current, 3);
+  EXPECT_EQ(inactive_status(one, nullptr, nullptr, kNow).current, 0);
+}
+
+TEST(AgentStatus, an_agent_may_have_pods_unless_it_was_told_and_its_set_is_gone) {
+  const Agent active = agent();
+  const DaemonSet set = rolled_out(1);
+  Agent other = agent();
+  EXPECT_TRUE(may_have_pods(other)) << "it was told nothing";
+  other.status = active_status(other, nullptr, {}, kNow);
+  EXPECT_TRUE(may_have_pods(other)) << "it counts";
+  other.status = inactive_status(other, &active, &set, kNow);
+  EXPECT_TRUE(may_have_pods(other)) << "its set is there still";
+  other.status = inactive_status(other, &active, std::nullopt, kNow);
+  EXPECT_TRUE(may_have_pods(other)) << "nobody saw it go";
+  other.status = inactive_status(other, &active, nullptr, kNow);
+  EXPECT_FALSE(may_have_pods(other));
+  other.meta.name = "mine";
+  other.status = inactive_status(other, &active, nullptr, kNow);
+  EXPECT_FALSE(may_have_pods(other));
 }
 
 }  // namespace
