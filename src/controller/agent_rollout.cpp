@@ -245,7 +245,9 @@ base::Status AgentRollout::retire(const Agent& agent, const Agent* active, std::
 base::Status AgentRollout::tell_inactive(const Agent& agent, const Agent* active, intent::SeenSet set,
                                          const std::stop_token& stop) {
   const auto status = intent::inactive_status(agent, active, set, wall());
-  const auto* before = meta::find(agent.status.conditions, "Ready");
+  const auto refused = refused_.find(agent.meta.uid);
+  const Agent::Status& last = refused != refused_.end() ? refused->second.status : agent.status;
+  const auto* before = meta::find(last.conditions, "Ready");
   const meta::Condition now = *meta::find(status.conditions, "Ready");
   const bool is_news = before == nullptr || before->reason != now.reason || before->message != now.message;
   TRY(write_status(agent, status, stop));
@@ -373,9 +375,13 @@ base::Status AgentRollout::write_status(const Agent& agent, const Agent::Status&
   // An Agent from a time before its name or a field was checked: the server refuses every write to it, this one too.
   if (!answer && answer.error().fault() == Fault::invalid) {
     const std::string said = answer.error().status ? answer.error().status->message : answer.error().message();
-    if (std::exchange(refused_[agent.meta.uid], said) != said) {
-      tell(agent, kube::NoticeType::warning, "StatusRefused", "the API server takes no status of it: " + said);
+    Refused& refused = refused_[agent.meta.uid];
+    if (refused.why != said) {
+      tell(agent, kube::NoticeType::warning, "StatusRefused",
+           fmt::format("the API server takes no status of it: {}; correct it: kubectl edit agent {} -n {}", said,
+                       agent.meta.name, agent.meta.ns));
     }
+    refused = {.why = said, .status = status};
     return {};
   }
   agent_writes_.note(TRY(answer));

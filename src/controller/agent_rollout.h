@@ -45,6 +45,10 @@ class AgentRollout {
     api::Resources wanted;
     api::Resources stored;
   };
+  struct Refused {  // A status that an Agent could not be given. Both are told, once, by Events.
+    std::string why;
+    api::Agent::Status status;
+  };
 
   base::Result<kube::Next> pass(std::stop_token stop);
   void follow(const std::set<std::string>& name_spaces);
@@ -74,7 +78,7 @@ class AgentRollout {
   std::map<std::string, std::unique_ptr<Sets>> sets_;  // By namespace.
   std::optional<bool> serves_policies_;                // The server; asked again while it does not: it may be upgraded.
   OwnWrites agent_writes_;
-  std::map<std::string, std::string> refused_;   // By an Agent's uid, why it takes no status; told once.
+  std::map<std::string, Refused> refused_;       // By an Agent's uid.
   std::map<std::string, OwnWrites> set_writes_;  // By namespace.
   std::optional<Amounts> amounts_;               // What the server made of the last ones we applied.
 };

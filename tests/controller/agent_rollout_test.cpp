@@ -110,10 +110,35 @@ TEST_F(AgentRolloutTest, D43_an_agent_whose_status_is_refused_is_rolled_out_and_
     return must(
                testbed::shared_cluster().kubectl({"get", "events", "-n", kHome, "--field-selector=reason=StatusRefused",
                                                   "-o", "jsonpath={.items[*].message}"}))
-        .contains("takes no status of it: spec.metricsBindAddress: Invalid value");
+        .contains(
+            "takes no status of it: spec.metricsBindAddress: Invalid value; correct it: kubectl edit agent "
+            "agent -n rollout-home");
   }));
   proxy_.heal();
   EXPECT_TRUE(becomes("its status says how it is", [&] { return !why_not_ready(kHome).empty(); }));
+}
+
+// While the first Event is on its way, those of all passes come together in one; it would have their number.
+TEST_F(AgentRolloutTest, an_agent_whose_status_is_refused_is_told_once_that_another_counts) {
+  proxy_.inject({.verb = "create", .resource = "events"}, testbed::fault::Hold());
+  create_agent(kHome);
+  ASSERT_TRUE(becomes("its set is there", [&] { return has_set(kHome); }));
+  proxy_.inject({.verb = "patch", .resource = "agents/status"},
+                testbed::fault::Answer{.status = 422,
+                                       .body = R"({"kind":"Status","code":422,"reason":"Invalid","message":"no"})"},
+                {.count = FaultProxy::kAlways});
+  create_agent(kElsewhere);
+  const auto refusals = [&] { return proxy_.calls({.verb = "patch", .resource = "agents/status"}); };
+  const int before = refusals();
+  ASSERT_TRUE(becomes("it is tried again and again", [&] { return refusals() > before + 8; }));
+  proxy_.release();
+  const auto told = [&](const std::string& path) {
+    return must(testbed::shared_cluster().kubectl({"get", "events", "-n", kElsewhere,
+                                                   "--field-selector=reason=InactiveInstance", "-o",
+                                                   "jsonpath={.items[*]." + path + "}"}));
+  };
+  ASSERT_TRUE(becomes("it is told", [&] { return told("message").contains("rollout-home/agent"); }));
+  EXPECT_EQ(told("series.count"), "");
 }
 
 }  // namespace
