@@ -165,6 +165,27 @@ TEST(Versions, B9_an_upgrade_and_its_roll_back_change_the_agents_once_each_and_n
   kubectl({"delete", "services", "--selector=!component", "--namespace=default"});
 }
 
+// Each generation of the old project had a name of its own for it.
+TEST(Versions, R11_the_image_of_the_agents_is_what_the_newest_of_its_variables_says) {
+  std::vector<std::string> variables = {"AGENT_IMAGE=example.test/agent:oldest",
+                                        "RELATED_IMAGE_IPRULE_AGENT=example.test/agent:older",
+                                        "RELATED_IMAGE_AGENT_IMAGE=example.test/agent:newest"};
+  kubectl({"apply", "-f", "-"},
+          "{apiVersion: api.operator.brtrm.dev/v1alpha1, kind: Agent, metadata: {name: agent, "
+          "namespace: " +
+              install::kNamespace + "}}");
+  for (; !variables.empty(); variables.pop_back()) {
+    const std::string image = variables.back().substr(variables.back().find('=') + 1);
+    const Controller controller = install::start_controller({}, variables);
+    EXPECT_TRUE(eventually(image, kBound, [&] {
+      const auto runs = install::cluster().kubectl({"get", "daemonset", "iprule-agent", "-n", install::kNamespace, "-o",
+                                                    "jsonpath={.spec.template.spec.containers[0].image}"});
+      return runs == image;
+    })) << controller.process.output();
+  }
+  kubectl({"delete", "agents", "--all", "-n", install::kNamespace});
+}
+
 // The pause hits in the midst of a write, which reaches the server when another leads and has done the same work.
 TEST(Leader, C1_a_write_under_way_when_its_leader_was_paused_changes_nothing) {
   const testbed::CallMatch creates{.verb = "create", .resource = "ipruleconfigs"};
