@@ -18,6 +18,16 @@ class AuthorizeTest : public ApiTest {
     must(client_->create(kServiceAccounts, ns_, fmt::format(R"({{"metadata":{{"name":"{}"}}}})", account), soon()));
     return must(cluster_.service_account(ns_, account)).token;
   }
+  // As a Pod gets one for a service that it logs in at.
+  std::string token_for(const std::string& account, const std::string& audience) {
+    const auto answer =
+        client_->send({.method = "POST",
+                       .target = fmt::format("/api/v1/namespaces/{}/serviceaccounts/{}/token", ns_, account),
+                       .headers = {{"content-type", "application/json"}},
+                       .body = fmt::format(R"({{"spec":{{"audiences":["{}"]}}}})", audience)},
+                      soon());
+    return at(must(answer).body, "status", "token");
+  }
   void allow_metrics(const std::string& account) {
     must(client_->create(kClusterRoles, "",
                          fmt::format(R"({{"metadata":{{"name":"{}"}},"rules":[
@@ -56,6 +66,26 @@ TEST_F(AuthorizeTest, only_a_caller_with_the_right_gets_the_data) {
   EXPECT_EQ(status(metrics, "Bearer "), 401);
   EXPECT_EQ(status(metrics, ""), 401);
   EXPECT_EQ(must(authorizer.judge(reader, {.verb = "get", .path = "/debug"})), kube::Verdict::forbidden);
+}
+
+TEST_F(AuthorizeTest, a_token_for_another_audience_is_worth_nothing_here_nor_at_the_server) {
+  const std::string ours = token_of("reader");
+  const std::string elsewhere = token_for("reader", "https://vault.example");
+  ASSERT_FALSE(elsewhere.empty());
+  allow_metrics("reader");
+  kube::Authorizer authorizer(*client_);
+  const http::Handler metrics = authorizer.protect([](const http::Request&) { return http::plain_text(200, "data"); });
+  EXPECT_TRUE(testbed::eventually("the binding counts", kBound, [&] {
+    return must(kube::Authorizer(*client_).judge(ours, {.verb = "get", .path = "/metrics"})) == kube::Verdict::allowed;
+  }));
+  EXPECT_EQ(status(metrics, "Bearer " + ours), 200);
+  EXPECT_EQ(status(metrics, "Bearer " + elsewhere), 401);
+
+  const auto stranger = connect(cluster_.kubeconfig({.token = elsewhere}));
+  const auto refused = stranger->send({.method = "GET", .target = "/metrics"}, soon());
+  ASSERT_FALSE(refused);
+  ASSERT_TRUE(refused.error().status);
+  EXPECT_EQ(refused.error().status->code, 401);
 }
 
 TEST_F(AuthorizeTest, verdicts_are_remembered_but_not_those_that_never_came) {
