@@ -1,12 +1,15 @@
 #include "testbed/fault_proxy.h"
 
 #include <map>
+#include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "api.h"
 #include "kube/reflector.h"
+#include "kube/watch.h"
 #include "testbed/process.h"
 
 namespace api_test {
@@ -16,6 +19,7 @@ namespace fault = testbed::fault;
 using base::Fault;
 using testbed::ApiCall;
 using testbed::FaultProxy;
+using testing::ElementsAre;
 
 class FaultProxyTest : public ApiTest, public testing::WithParamInterface<FaultProxy::Speaks> {
  protected:
@@ -106,6 +110,24 @@ TEST_P(FaultProxyTest, a_busy_server_is_asked_again_after_the_time_it_asks_for_a
   EXPECT_EQ(proxy_.calls({.verb = "get", .name = "a"}), 2);
 }
 
+// Each waits up to a second of his own beyond what he is told: with half of one to spare, some are back and some are
+// not.
+TEST_P(FaultProxyTest, those_who_are_refused_together_do_not_come_back_together) {
+  ASSERT_OK(put("a", "one"));
+  const fault::Answer later{.status = 503, .body = "later", .headers = {{"retry-after", "0"}}};
+  int came_back = 0;
+  int went_home = 0;
+  EXPECT_TRUE(testbed::eventually("both", kBound,
+                                  [&] {
+                                    proxy_.inject({.verb = "get", .name = "a"}, later);
+                                    const auto answer = through_->get(kConfigMaps, key("a"), kube::within(500ms));
+                                    came_back += answer.has_value() ? 1 : 0;
+                                    went_home += !answer && answer.error().status ? 1 : 0;
+                                    return came_back > 0 && went_home > 0;
+                                  }))
+      << came_back << " came back, " << went_home << " did not";
+}
+
 TEST_P(FaultProxyTest, a_server_that_is_busy_beyond_the_deadline_is_told_at_once) {
   proxy_.inject({.verb = "get", .name = "a"},
                 fault::Answer{.status = 429, .body = "busy", .headers = {{"retry-after", "50"}}});
@@ -149,6 +171,36 @@ class Follower {
   runtime::Signal changed_;
   kube::Reflector<std::string> reflector_;
 };
+
+// What a watch tells of the changes after this version: the names of their objects, as they come.
+std::vector<std::string> told(kube::Client& client, const std::string& ns, std::uint64_t version, std::size_t count) {
+  auto stream = must(client.watch(
+      kConfigMaps, {.selection = {.ns = ns, .label_selector = "", .field_selector = ""}, .from = version}, soon()));
+  kube::Framer framer;
+  json::Reader reader;
+  std::vector<std::string> out;
+  while (out.size() < count) {
+    if (const auto object = must(framer.next(reader))) {
+      const auto event = must(kube::decode_event(*object));
+      if (event.type != kube::Event::Type::bookmark) out.push_back(event.identity.key.name);
+    } else {
+      framer.feed(must(stream.read(soon().deadline, {})));
+    }
+  }
+  return out;
+}
+
+TEST_P(FaultProxyTest, events_are_doubled_and_change_their_order) {
+  const auto version = must(kube::parse_version(at(must(put("first", "one")), "metadata", "resourceVersion")));
+  for (const std::string name : {"a", "b", "c"}) ASSERT_OK(put(name, "one"));
+  EXPECT_THAT(told(*through_, ns_, version, 3), ElementsAre("a", "b", "c"));
+  proxy_.inject({.verb = "watch"}, fault::Duplicate());
+  EXPECT_THAT(told(*through_, ns_, version, 6), ElementsAre("a", "a", "b", "b", "c", "c"));
+  EXPECT_TRUE(testbed::eventually("an event overtakes another that came just before it", kBound, [&] {
+    proxy_.inject({.verb = "watch"}, fault::Reorder());
+    return told(*through_, ns_, version, 3) == std::vector<std::string>{"b", "a", "c"};
+  }));
+}
 
 TEST_P(FaultProxyTest, a_reflector_is_right_in_spite_of_doubled_events_and_cuts) {
   proxy_.inject({.verb = "watch"}, fault::Duplicate(), {.skip = 0, .count = FaultProxy::kAlways});
