@@ -6,11 +6,15 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "api.h"
 #include "kube/reflector.h"
+#include "runtime/guarded.h"
 
 namespace api_test {
 
@@ -22,12 +26,34 @@ inline base::Result<std::string> decode(const json::Value& object) {
   return std::string(value);
 }
 
-// A consumer that checks on every view that time never runs back, and waits for facts.
+// What somebody has tried to write, in order; each noted before it is sent.
+class Attempts {
+ public:
+  void note(const std::string& name, const std::string& value) {
+    all_.change([&](auto& all) { all.try_emplace({name, value}, all.size() + 1); });
+  }
+  // Which one it was, counted from 1; 0: nobody ever tried that.
+  std::size_t find(const std::string& name, const std::string& value) const {
+    return all_.read([&](const auto& all) {
+      const auto found = all.find({name, value});
+      return found != all.end() ? found->second : 0;
+    });
+  }
+
+ private:
+  runtime::Guarded<std::map<std::pair<std::string, std::string>, std::size_t>> all_;
+};
+
+// A consumer that checks on every view that time never runs back, and waits for facts. Of objects whose writes are
+// noted, it checks too that each value was written, and after those of that name that it has seen.
 class Watcher {
  public:
   Watcher(kube::Client& client, const std::string& ns, const std::string& labels = {}, const std::string& fields = {})
       : reflector_(client, kConfigMaps, decode, changed_,
                    {.ns = ns, .label_selector = labels, .field_selector = fields}) {}
+  Watcher(kube::Client& client, const std::string& ns, const Attempts& attempts) : Watcher(client, ns) {
+    attempts_ = &attempts;
+  }
 
   Values values() {
     const auto view = reflector_.latest();
@@ -57,6 +83,7 @@ class Watcher {
   }
 
   int time_travels() const { return time_travels_; }
+  const std::vector<std::string>& untrue() const { return untrue_; }
 
  private:
   void check(const kube::View<std::string>& view) {
@@ -65,8 +92,14 @@ class Watcher {
     for (const auto& object : view.objects) {
       auto& last = seen_[object->key.name];
       if (object->version < last) ++time_travels_;
+      if (object->version != last && attempts_ != nullptr) check(object->key.name, object->value);
       last = object->version;
     }
+  }
+  void check(const std::string& name, const std::string& value) {
+    const std::size_t attempt = attempts_->find(name, value);
+    if (attempt == 0 || attempt < shown_[name]) untrue_.push_back(fmt::format("{}: {}", name, value));
+    shown_[name] = attempt;
   }
 
   runtime::Signal changed_;
@@ -74,6 +107,9 @@ class Watcher {
   std::uint64_t version_ = 0;
   std::map<std::string, std::uint64_t> seen_;
   int time_travels_ = 0;
+  const Attempts* attempts_ = nullptr;
+  std::map<std::string, std::size_t> shown_;  // The last attempt of each name.
+  std::vector<std::string> untrue_;
 };
 
 }  // namespace api_test
