@@ -1,6 +1,7 @@
 // The controller as a process in a cluster: who leads, what probes say, who may read metrics.
 #include <chrono>
 #include <csignal>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -240,11 +241,27 @@ TEST(Leader, C2_a_leader_that_cannot_renew_its_lease_ends) {
       install::start_controller({"--leader-elect", "--kubeconfig=" + proxy.kubeconfig(manager->token).native()});
   ASSERT_TRUE(eventually("it leads", kBound, [&] { return controller.metric(kLeads) == 1; }))
       << controller.process.output();
+  // There is always something left to write: what is asked for is refused, and more comes.
+  const testbed::CallMatch creates{.verb = "create", .resource = "ipruleconfigs"};
+  proxy.inject(creates, testbed::fault::Answer{.status = 500, .body = "broken"},
+               {.count = testbed::FaultProxy::kAlways});
   proxy.inject({.resource = "leases"}, testbed::fault::Drop{}, {.count = testbed::FaultProxy::kAlways});
+  const auto deadline = base::SteadyClock().now() + 10s;  // Its last renewal was before.
+  const auto on_the_way = deadline + 1s;
+  std::optional<int> writes;
+  for (int i = 0; controller.process.running() && base::SteadyClock().now() < deadline + kBound; ++i) {
+    if (!writes && base::SteadyClock().now() > on_the_way) writes = proxy.calls(creates);
+    publish(fmt::format("left-{}", i % 20), 20 + i % 20);
+    if (i >= 20) kubectl({"delete", "service", fmt::format("left-{}", (i + 1) % 20)});
+  }
   const auto ended = controller.process.wait_exit(kBound);
   ASSERT_TRUE(ended) << ended.error().message();
   EXPECT_EQ(ended->code, 1) << ended->text();
   EXPECT_THAT(controller.process.output(), HasSubstr("lost: not renewed for 10 s"));
+  EXPECT_GT(proxy.calls(creates), 1);
+  EXPECT_EQ(proxy.calls(creates), writes.value_or(proxy.calls(creates))) << "nothing is written after the deadline";
+  kubectl({"delete", "iprules", "--all"});
+  kubectl({"delete", "services", "--selector=!component", "--namespace=default"});
 }
 
 // Its lease, its watches, what it orders, and what it tells people: the relay counts every connection that was ever
