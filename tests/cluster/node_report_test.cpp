@@ -9,6 +9,7 @@ namespace {
 using testing::HasSubstr;
 
 class NodeReport : public AgentOnNode {};
+class NodeReportBehindProxy : public AgentBehindProxy {};
 
 TEST_F(NodeReport, S9_an_object_is_acknowledged_when_its_rule_was_read_back_and_when_it_is_gone) {
   ask_for_report("first");
@@ -61,12 +62,23 @@ TEST_F(NodeReport, S19_L4_what_others_do_again_and_again_is_written_once_a_minut
   EXPECT_EQ(field("nodestate", kNode, ".metadata.resourceVersion"), version);
 }
 
-TEST_F(NodeReport, S10_a_new_token_is_answered_from_a_new_list) {
+TEST_F(NodeReportBehindProxy, S10_a_new_token_is_answered_from_a_new_list) {
   ask_for_report("first");
-  start_agent();
+  start_behind_proxy();
   ASSERT_TRUE(becomes_reported(".token", "first"));
+  publish(config("iprc-10-96-1-50", "10.96.1.50"));
+  ASSERT_TRUE(rule_appears("10.96.1.50")) << "the first list is behind us, and the watch goes";
+
+  proxy_.inject({.resource = "ipruleconfigs"}, testbed::fault::Hold{});
   ask_for_report("second");
-  EXPECT_TRUE(becomes_reported(".token", "second"));
+  ASSERT_TRUE(eventually("the objects are asked for again", kBound, [&] { return proxy_.faults() == 1; }));
+  ip({"rule", "flush", "protocol", "183"});
+  ASSERT_TRUE(rule_appears("10.96.1.50")) << "it goes on with what it knows";
+  EXPECT_EQ(reported(".token"), "first");
+  EXPECT_TRUE(eventually("the new list is answered with", kBound, [&] {
+    proxy_.release();
+    return reported(".token") == "second";
+  }));
 }
 
 TEST_F(NodeReport, without_a_report_object_rules_are_kept_and_nothing_is_written) {
