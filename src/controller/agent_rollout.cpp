@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "controller/resources.h"
 #include "controller/rollout_causes.h"
+#include "controller/set_ownership.h"
 #include "controller/waiting.h"
 #include "controller/waits.h"
 #include "intent/cluster/active_agent.h"
@@ -41,72 +42,6 @@ kube::Key key_of(const meta::Meta& meta) {
 }
 kube::Key set_key(const std::string& ns) {
   return {.ns = ns, .name = std::string(kAgentName)};
-}
-
-bool is_agent(const meta::OwnerReference& owner) {
-  return owner.kind == Agent::kKind && owner.api_version.starts_with(std::string(api::kGroup) + "/");
-}
-
-const meta::OwnerReference* controller_of(const DaemonSet& set) {
-  const auto found = std::ranges::find_if(set.meta.owners, &meta::OwnerReference::controller);
-  return found != set.meta.owners.end() ? &*found : nullptr;
-}
-
-// Whose it is, when it is not ours: another controller's, or nobody's and without our label.
-std::optional<std::string> foreign_owner(const DaemonSet& set) {
-  if (const auto* owner = controller_of(set)) {
-    return is_agent(*owner) ? std::nullopt : std::optional(owner->kind + " " + owner->name);
-  }
-  if (set.meta.labels.get(api::kManagedByLabel) == api::kManagedByValue) return std::nullopt;
-  return "nobody we know";
-}
-
-// A template that we have not written yet has no such label: agents of the old project are told from ours by it.
-bool has_our_template(const DaemonSet& live, const DaemonSet& wanted) {
-  constexpr std::string_view kLabel = "app.kubernetes.io/name";
-  return live.spec.pod.meta.labels.get(kLabel) == wanted.spec.pod.meta.labels.get(kLabel);
-}
-
-// A patch that makes the set of somebody else ours: an apply cannot, for it leaves the owner that another wrote, and
-// each field of another that we do not name, as an old probe of a port that nobody serves. It brings the whole spec
-// along, because policies judge what a write results in: a set of the old project may be one that they would refuse.
-// Where the spec is as wanted already, pods stay as they are.
-std::string encode_transfer(const DaemonSet& live, const DaemonSet& wanted) {
-  json::Reader reader;
-  const auto whole = reader.parse(api::encode(wanted));
-  return json::object([&](json::Object& out) {
-    out.object("metadata", [&](json::Object& meta) {
-      meta.put("uid", live.meta.uid);
-      meta.put("resourceVersion", live.meta.resource_version);
-      meta.array("ownerReferences", [&](json::Array& owners) {
-        owners.object([&](json::Object& item) { wanted.meta.owners.front().encode(item); });
-        for (const auto& other : live.meta.owners) {
-          if (!is_agent(other)) owners.object([&](json::Object& item) { other.encode(item); });
-        }
-      });
-    });
-    out.put_json("spec", whole.value()["spec"].text());
-  });
-}
-
-// Then nobody but our applies has written any of it: what they cease to name goes, though an update wrote it too, be it
-// another's or the one above. (A list without entries would not do: the server takes it for an object of an unknown
-// writer, who keeps all of it.)
-std::string encode_sole_writer(const DaemonSet& live) {
-  return json::object([&](json::Object& out) {
-    out.object("metadata", [&](json::Object& meta) {
-      meta.put("uid", live.meta.uid);
-      meta.array("managedFields", [&](json::Array& writers) {
-        writers.object([&](json::Object& one) {
-          one.put("manager", kube::Actor().field_manager);
-          one.put("operation", "Apply");
-          one.put("apiVersion", DaemonSet::kApiVersion);
-          one.put("fieldsType", "FieldsV1");
-          one.put_json("fieldsV1", R"({"f:metadata":{"f:labels":{"f:app":{}}}})");
-        });
-      });
-    });
-  });
 }
 
 std::string encode_status(const Agent& agent, const Agent::Status& status) {
