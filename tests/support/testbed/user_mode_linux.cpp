@@ -53,7 +53,7 @@ base::Result<Finished> run_in_user_mode_linux(const std::vector<std::string>& ar
   const Command boot{
       .arguments = {"linux.uml", "mem=256M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "init=" + init,
                     "uml_dir=" + folder.path().native(), "con=null", "con0=null,fd:1", "quiet", "panic=-1"},
-      .environment = {"HOME=" + folder.path().native(), "TMPDIR=" + folder.path().native()}};
+      .environment = {"HOME=" + folder.path().native(), "TMPDIR=" + folder.path().native(), "LD_PRELOAD=" XSTATE}};
   const Finished console = TRY(run(boot, bound));
 
   Finished done{.exit = {}, .output = base::read_file(folder / "output").value_or(""), .errors = console.output};
