@@ -4,18 +4,17 @@
 // told, with the guest's part put in; the rest is AMX's, which nobody in a guest has asked to use.
 #include <algorithm>
 #include <array>
-#include <cstdarg>
 #include <cstddef>
 #include <cstring>
 #include <dlfcn.h>
 #include <elf.h>
-#include <sys/ptrace.h>
+#include <linux/ptrace.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
 namespace {
 
-using Call = long (*)(__ptrace_request, pid_t, void*, void*);
+using Call = long (*)(long, pid_t, void*, void*);
 
 Call next() {
   static const Call call = reinterpret_cast<Call>(::dlsym(RTLD_NEXT, "ptrace"));
@@ -44,14 +43,8 @@ long set(pid_t pid, void* kind, const iovec& part) {
 
 }  // namespace
 
-// NOLINTNEXTLINE(cert-dcl50-cpp): as the C library has it.
-extern "C" long ptrace(__ptrace_request request, ...) noexcept {
-  va_list rest;
-  va_start(rest, request);
-  const auto pid = va_arg(rest, pid_t);
-  void* const address = va_arg(rest, void*);
-  void* const data = va_arg(rest, void*);
-  va_end(rest);
+// The C library declares it with any arguments, which come in the same registers.
+extern "C" long ptrace(long request, pid_t pid, void* address, void* data) {
   const bool is_extended = reinterpret_cast<std::size_t>(address) == NT_X86_XSTATE;
   if (request == PTRACE_GETREGSET && is_extended) return get(pid, address, *static_cast<iovec*>(data));
   if (request == PTRACE_SETREGSET && is_extended) return set(pid, address, *static_cast<iovec*>(data));
