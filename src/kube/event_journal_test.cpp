@@ -120,10 +120,16 @@ TEST_F(EventJournalTest, what_was_refused_after_its_answer_was_lost_begins_anew)
   journal_.failed(*journal_.next(kFirstEvent + 1min), EventJournal::Failure::final);
   EXPECT_FALSE(journal_.next_due(kFirstEvent + 2min));
   add(about("a"), 2min);
-  const auto fresh = write(2min);
+  const auto fresh = journal_.next(kFirstEvent + 2min);
   ASSERT_TRUE(fresh);
   EXPECT_TRUE(fresh->create);
   EXPECT_EQ(fresh->count, 1);
+  journal_.failed(*fresh, EventJournal::Failure::known);  // So it is not that of the first try.
+  add(about("a"), 3min);
+  const auto another = write(3min);
+  ASSERT_TRUE(another);
+  EXPECT_TRUE(another->create);
+  EXPECT_EQ(another->count, 1);
 }
 
 TEST_F(EventJournalTest, a_name_that_is_another_ones_is_not_asked_for_again) {
