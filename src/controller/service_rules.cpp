@@ -203,15 +203,13 @@ void ServiceRules::write_late_states(Work& work, const std::stop_token& stop) {
   for (const intent::NodeStateWrite& one : work.decision.states) {
     if (!one.can_wait || reports_.is_futile(one)) continue;
     if (!may_write_status(work, stop)) return;
-    if (!write_state(work, one, stop)) return;  // The others may wait, too.
+    write_state(work, one, stop);
   }
 }
 
-bool ServiceRules::write_state(Work& work, const intent::NodeStateWrite& one, const std::stop_token& stop) {
+void ServiceRules::write_state(Work& work, const intent::NodeStateWrite& one, const std::stop_token& stop) {
   const auto written = reports_.write(one, stop);
-  const bool is_done = note(work, written, api::NodeState::kKind, intent::text(one.step), one.object.meta.name);
-  if (is_done) ++work.figures.reports;
-  return is_done;
+  if (note(work, written, api::NodeState::kKind, intent::text(one.step), one.object.meta.name)) ++work.figures.reports;
 }
 
 void ServiceRules::write_configs(Work& work, const std::stop_token& stop) {

@@ -91,7 +91,7 @@ class ServiceRules {
   base::Result<Work> decide(const ClusterSeen& seen, base::TimePoint start, std::stop_token stop);
   void write_states(Work& work, const std::stop_token& stop);
   void write_late_states(Work& work, const std::stop_token& stop);
-  bool write_state(Work& work, const intent::NodeStateWrite& one, const std::stop_token& stop);
+  void write_state(Work& work, const intent::NodeStateWrite& one, const std::stop_token& stop);
   void write_configs(Work& work, const std::stop_token& stop);
   void write_config_statuses(Work& work, const std::stop_token& stop);
   void write_rule_statuses(Work& work, const std::stop_token& stop);

@@ -142,6 +142,22 @@ TEST_F(ServiceRulesTest, orders_to_nodes_do_not_queue_behind_what_all_are_told_o
   }));
 }
 
+TEST_F(ServiceRulesTest, a_node_whose_report_is_refused_keeps_no_prefix_from_the_others) {
+  settle_one();
+  proxy_.inject({.verb = "update", .resource = "nodestates", .name = "n1"},
+                testbed::fault::Answer{.status = 403, .body = R"({"kind":"Status","code":403,"message":"no"})"},
+                {.count = FaultProxy::kAlways});
+  api_test::must(
+      testbed::shared_cluster().kubectl({"patch", "node", "n1", "--subresource=status", "--type=merge", "-p",
+                                         R"({"status":{"addresses":[{"type":"InternalIP","address":"192.0.2.1"}]}})"}));
+  EXPECT_TRUE(becomes("the other is told", [&] {
+    return std::ranges::any_of(script_.states(), [](const api::NodeState& state) {
+      const auto& prefixes = state.spec.cluster_prefixes;
+      return state.meta.name == "n2" && std::ranges::find(prefixes, "192.0.2.1/32") != prefixes.end();
+    });
+  }));
+}
+
 TEST_F(ServiceRulesTest, S11_an_object_goes_when_the_last_node_has_let_go) {
   settle_one();
   // Statuses come at a pace of their own: a Service that goes at once would leave this one untold.
