@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "json/tape.h"
+
 namespace json {
 namespace {
 
@@ -221,6 +223,7 @@ Value Value::as_root() const {
 
 struct Reader::Parser {
   simdjson::dom::parser simdjson;
+  Tape tape;
 };
 
 Reader::Reader() = default;
@@ -246,6 +249,12 @@ base::Result<Value> Reader::parse(std::string_view text) {
   const auto parsed = parser.parse(text.data(), text.size(), true);
   if (const auto error = parsed.error()) return refuse(error);
   const Value::Node root = Value::Access::node(parsed.value_unsafe());
+  return Value(root, root);
+}
+
+base::Result<Value> Reader::parse(std::string_view message, const Schema& schema) {
+  if (!parser_) parser_ = std::make_unique<Parser>();
+  const Value::Node root = Value::Access::node(TRY(parser_->tape.write(message, schema)));
   return Value(root, root);
 }
 

@@ -13,6 +13,8 @@
 
 namespace json {
 
+struct Schema;
+
 enum class Kind : std::uint8_t { null, boolean, number, string, array, object };
 
 std::string_view text(Kind kind);  // "a string", "null", ...
@@ -100,6 +102,8 @@ class Reader {
   Reader& operator=(Reader&&) noexcept;
 
   base::Result<Value> parse(std::string_view text);
+  // The same of a message (message.h): what the schema names is checked whole, and is there as in the object's JSON.
+  base::Result<Value> parse(std::string_view message, const Schema& schema);
 
  private:
   struct Parser;

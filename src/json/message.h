@@ -1,0 +1,107 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+// Protocol buffers: what an API server writes, and a client reads, for less than the price of JSON. A schema says which
+// fields of a message anybody asks for, and by which names; under it, Reader::parse() makes of a message the same Value
+// as of the JSON of the same object. So a kind has one decoder, whichever way it came.
+namespace json {
+
+struct Schema;
+
+// A field of a message, and what stands for it in JSON. Made by the functions below.
+struct Field {
+  enum class Shape : std::uint8_t { text, number, flag, message, map, words };
+  using Words = std::string (*)(std::string_view message);
+
+  std::uint32_t number = 0;
+  std::string_view name = {};
+  Shape shape = Shape::text;
+  bool is_list = false;
+  const Schema* of = nullptr;  // Of a message.
+  Words words = nullptr;
+};
+
+// What is not in it is passed over, and is never looked at.
+struct Schema {
+  static constexpr std::size_t kMost = 12;
+
+  std::array<Field, kMost> fields;  // The rest has the number 0, which is none.
+
+  constexpr const Field* find(std::uint32_t number) const {
+    const auto found = std::ranges::find(fields, number, &Field::number);
+    return found == fields.end() || number == 0 ? nullptr : &*found;
+  }
+};
+
+// An empty text is absent, as JSON leaves it out. A text that is no UTF-8 has '?' for what is not ASCII: a message may
+// hold such a thing, and one object's must not make a list of thousands unreadable.
+namespace field {
+
+constexpr Field text(std::uint32_t number, std::string_view name) {
+  return {.number = number, .name = name};
+}
+constexpr Field texts(std::uint32_t number, std::string_view name) {
+  return {.number = number, .name = name, .is_list = true};
+}
+constexpr Field number(std::uint32_t number, std::string_view name) {
+  return {.number = number, .name = name, .shape = Field::Shape::number};
+}
+constexpr Field flag(std::uint32_t number, std::string_view name) {
+  return {.number = number, .name = name, .shape = Field::Shape::flag};
+}
+constexpr Field message(std::uint32_t number, std::string_view name, const Schema& of) {
+  return {.number = number, .name = name, .shape = Field::Shape::message, .of = &of};
+}
+constexpr Field messages(std::uint32_t number, std::string_view name, const Schema& of) {
+  return {.number = number, .name = name, .shape = Field::Shape::message, .is_list = true, .of = &of};
+}
+// Of texts by texts.
+constexpr Field map(std::uint32_t number, std::string_view name) {
+  return {.number = number, .name = name, .shape = Field::Shape::map};
+}
+// A message that is a text in JSON, as a time is; `in_words` gives it, empty for none.
+constexpr Field words(std::uint32_t number, std::string_view name, Field::Words in_words) {
+  return {.number = number, .name = name, .shape = Field::Shape::words, .words = in_words};
+}
+
+}  // namespace field
+
+// The fields of a message one after the other, as they were written:
+//
+//   while (fields.next()) ...
+//   if (fields.broken()) ...
+class MessageFields {
+ public:
+  explicit MessageFields(std::string_view message) : rest_(message) {}
+
+  bool next();                                // False at the end, and where what follows is no field.
+  bool broken() const { return is_broken_; }  // It was not the end.
+
+  std::uint32_t number() const { return number_; }
+  bool has_bytes() const { return has_bytes_; }  // A text or a message; else a number, or something that nobody reads.
+  std::string_view bytes() const { return bytes_; }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  bool read_varint(std::uint64_t& out);
+  bool take(std::uint64_t size);
+  bool fail();
+
+  std::string_view rest_;
+  std::uint32_t number_ = 0;
+  bool has_bytes_ = false;
+  bool is_broken_ = false;
+  std::string_view bytes_;
+  std::uint64_t value_ = 0;
+};
+
+// The bytes of the first such field; empty where there is none.
+std::string_view bytes_of(std::string_view message, std::uint32_t number);
+
+}  // namespace json
