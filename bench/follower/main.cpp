@@ -30,6 +30,8 @@ namespace {
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
 struct Stamped {
+  static constexpr const json::Schema& kMessage = api::Service::kMessage;
+
   api::Service service;
   std::int64_t at = 0;  // The instant at which the bench wrote it, in nanoseconds since the epoch.
 };

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "json/message.h"
 #include "json/reader.h"
 #include "meta/meta.h"
 #include "net/address.h"
@@ -13,6 +14,7 @@ namespace api {
 // The slice of a discovery.k8s.io/v1 EndpointSlice that says which addresses answer for a Service, and where.
 struct EndpointSlice {
   static constexpr unsigned kPageSize = 50;  // With the usual 100 endpoints, it has 30 KiB.
+  static const json::Schema kMessage;
 
   struct Endpoint {
     net::Address address;

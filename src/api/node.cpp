@@ -3,6 +3,20 @@
 #include <algorithm>
 
 namespace api {
+namespace {
+
+namespace field = json::field;
+
+constexpr json::Schema kNodeSpec{{field::texts(7, "podCIDRs")}};
+constexpr json::Schema kNodeAddress{{field::text(1, "type"), field::text(2, "address")}};
+constexpr json::Schema kNodeInfo{{field::text(3, "bootID")}};
+constexpr json::Schema kNodeStatus{
+    {field::messages(5, "addresses", kNodeAddress), field::message(7, "nodeInfo", kNodeInfo)}};
+
+}  // namespace
+
+constexpr json::Schema Node::kMessage{{field::message(1, "metadata", meta::kMetaMessage),
+                                       field::message(2, "spec", kNodeSpec), field::message(3, "status", kNodeStatus)}};
 
 base::Result<Node> decode_node(const json::Value& object) {
   Node out;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "json/message.h"
 #include "json/reader.h"
 #include "meta/meta.h"
 #include "net/address.h"
@@ -14,6 +15,7 @@ namespace api {
 // The slice of a core/v1 Node that selection and the cluster's own prefixes need.
 struct Node {
   static constexpr unsigned kPageSize = 50;  // With its images it may have 30 KiB.
+  static const json::Schema kMessage;
 
   meta::Meta meta;                      // With labels.
   std::vector<net::Prefix> pod_cidrs;   // In canonical order.

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "json/message.h"
 #include "json/reader.h"
 #include "meta/meta.h"
 
@@ -15,6 +16,7 @@ inline constexpr std::string_view kAgentPodSelector = "app=iprule-agent";
 // The slice of a core/v1 Pod that says on which node an agent runs, and which kind of agent.
 struct Pod {
   static constexpr unsigned kPageSize = 100;  // Of some 10 KiB, with what it was asked to be and what became of it.
+  static const json::Schema kMessage;
 
   meta::Meta meta;
   std::string node_name;  // Empty until the scheduler has bound it.

@@ -6,6 +6,14 @@
 namespace api {
 namespace {
 
+namespace field = json::field;
+
+constexpr json::Schema kServiceSpec{
+    {field::text(3, "clusterIP"), field::text(4, "type"), field::texts(18, "clusterIPs")}};
+constexpr json::Schema kIngress{{field::text(1, "ip"), field::text(2, "hostname"), field::text(3, "ipMode")}};
+constexpr json::Schema kLoadBalancer{{field::messages(1, "ingress", kIngress)}};
+constexpr json::Schema kServiceStatus{{field::message(1, "loadBalancer", kLoadBalancer)}};
+
 // clusterIPs, or clusterIP alone on servers without it; "None" and "" are no addresses.
 base::Result<std::vector<net::Address>> cluster_ips(const json::Value& spec) {
   std::vector<net::Address> out;
@@ -29,6 +37,10 @@ void sort_unique(std::vector<net::Address>& addresses) {
 }
 
 }  // namespace
+
+constexpr json::Schema Service::kMessage{{field::message(1, "metadata", meta::kMetaMessage),
+                                          field::message(2, "spec", kServiceSpec),
+                                          field::message(3, "status", kServiceStatus)}};
 
 base::Result<Service> decode_service(const json::Value& object) {
   Service out;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "json/message.h"
 #include "json/reader.h"
 #include "meta/meta.h"
 #include "net/address.h"
@@ -13,6 +14,8 @@ namespace api {
 // The slice of a core/v1 Service that decides about its rules. Ten thousand of them must be cheap: addresses are kept
 // as values, of the metadata only the identity.
 struct Service {
+  static const json::Schema kMessage;
+
   meta::Meta meta;
   bool is_load_balancer = false;
   std::vector<net::Address> cluster_ips;   // At most one of each family.

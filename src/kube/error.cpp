@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "kube/message.h"
+
 namespace kube {
 namespace {
 
@@ -28,13 +30,30 @@ std::string first_part(std::string_view text) {
 }
 
 base::Result<ServerStatus> parse_status(std::string_view body) {
+  const auto unless = [](bool is_status) -> base::Status {
+    return is_status ? base::Status() : base::fail(Fault::invalid, "not a Status");
+  };
   json::Reader reader;
+  if (is_message(body)) {
+    const auto envelope = TRY(open_envelope(body));
+    TRY(unless(envelope.kind == "Status"));
+    return decode_status(TRY(reader.parse(envelope.object, kStatusMessage)));
+  }
   const auto root = TRY(reader.parse(body));
-  if (TRY(root["kind"].string()) != "Status") return base::fail(Fault::invalid, "not a Status");
+  const auto kind = TRY(root["kind"].string());
+  TRY(unless(kind == "Status"));
   return decode_status(root);
 }
 
+namespace field = json::field;
+
+constexpr json::Schema kCause{{field::text(1, "reason"), field::text(2, "message"), field::text(3, "field")}};
+constexpr json::Schema kDetails{{field::messages(4, "causes", kCause), field::number(5, "retryAfterSeconds")}};
+
 }  // namespace
+
+constexpr json::Schema kStatusMessage{{field::text(3, "message"), field::text(4, "reason"),
+                                       field::message(5, "details", kDetails), field::number(6, "code")}};
 
 bool ServerStatus::has_cause(std::string_view cause_reason) const {
   return std::ranges::any_of(causes, [&](const Cause& cause) { return cause.reason == cause_reason; });

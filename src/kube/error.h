@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "http/message.h"
+#include "json/message.h"
 #include "json/reader.h"
 
 namespace kube {
@@ -45,6 +46,7 @@ base::Fault fault_of(const ServerStatus& status);
 
 // A Status object, as in the body of a failed answer or in a watch's ERROR event.
 base::Result<ServerStatus> decode_status(const json::Value& object);
+extern const json::Schema kStatusMessage;
 
 // The error in an answer that is no success. A body that is no Status (a proxy's page) is quoted in part.
 Error error_of(const http::Response& response);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "kube/message_test.h"
+
 namespace kube {
 namespace {
 
@@ -22,6 +24,22 @@ TEST(Error, a_status_keeps_reason_and_causes) {
   ASSERT_EQ(error.status->causes.size(), 1U);
   EXPECT_EQ(error.status->causes[0].field, "spec.ports[0].port");
   EXPECT_TRUE(error.status->has_cause("FieldValueInvalid"));
+}
+
+TEST(Error, a_status_that_is_a_message_says_the_same) {
+  json::WrittenMessage details;
+  details.message(4, json::WrittenMessage().text(1, "FieldValueInvalid").text(2, "must be > 0").text(3, "spec.port"));
+  json::WrittenMessage status;
+  status.text(2, "Failure").text(3, "it is busy").text(4, "Invalid").message(5, details.number(5, 3)).number(6, 422);
+  const Error error = error_of(answer(422, enveloped("Status", status)));
+  EXPECT_EQ(error.message(), "422 Invalid: it is busy");
+  ASSERT_TRUE(error.status);
+  ASSERT_EQ(error.status->causes.size(), 1U);
+  EXPECT_EQ(error.status->causes[0].reason, "FieldValueInvalid");
+  EXPECT_EQ(error.status->causes[0].message, "must be > 0");
+  EXPECT_EQ(error.status->causes[0].field, "spec.port");
+  EXPECT_EQ(error.status->retry_after, std::chrono::seconds(3));
+  EXPECT_EQ(error_of(answer(500, enveloped("Service", status))).message().substr(0, 3), "500");
 }
 
 TEST(Error, each_code_says_what_the_caller_can_do) {

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "kube/page.h"
+
 namespace kube {
 namespace {
 
@@ -36,22 +38,6 @@ bool is_too_long(const Error& error) {
 
 }  // namespace
 
-std::string next_page(std::string_view body) {
-  constexpr std::string_view kField = R"("continue":")";
-  // Where a server writes the list's own metadata differs by kind: before all objects, or behind them.
-  const auto items = body.find(R"("items":[)");
-  const std::string_view before = body.substr(0, items);
-  const auto objects_end = body.rfind("}]");
-  const std::string_view behind = objects_end == body.npos ? "" : body.substr(objects_end);
-  for (const std::string_view part : {before, behind}) {
-    const auto at = part.find(kField);
-    if (at == part.npos) continue;
-    const std::string_view rest = part.substr(at + kField.size());
-    return std::string(rest.substr(0, rest.find('"')));
-  }
-  return "";
-}
-
 ListWatch::ListWatch(Options options, Sink& sink, std::uint64_t seed)
     : options_(std::move(options)),
       sink_(sink),
@@ -66,10 +52,18 @@ ListWatch::Step ListWatch::next(base::TimePoint now) {
   const bool is_first = lists_ == 0;
   if (must_list_ && (is_first || page_once_ || !can_stream_)) {
     if (!listing_) begin_list();
-    return List{{.selection = options_.selection, .not_older_than = least, .limit = page_size_, .token = page_token_}};
+    return List{{.selection = options_.selection,
+                 .not_older_than = least,
+                 .limit = page_size_,
+                 .token = page_token_,
+                 .as_message = options_.schema != nullptr}};
   }
   if (!must_list_ && was_cut_) {  // Of this list only the version counts, so one object will do.
-    return List{.request = {.selection = options_.selection, .not_older_than = version_, .limit = 1, .token = ""},
+    return List{.request = {.selection = options_.selection,
+                            .not_older_than = version_,
+                            .limit = 1,
+                            .token = "",
+                            .as_message = options_.schema != nullptr},
                 .is_whole = false};
   }
   timeout_ = draw_timeout();
@@ -77,7 +71,8 @@ ListWatch::Step ListWatch::next(base::TimePoint now) {
   return Watch{{.selection = options_.selection,
                 .from = must_list_ ? least : version_,
                 .initial = must_list_,
-                .timeout = timeout_}};
+                .timeout = timeout_,
+                .as_message = options_.schema != nullptr}};
 }
 
 void ListWatch::list_again() {
@@ -118,7 +113,7 @@ void ListWatch::failed(const Error& error, base::TimePoint now) {
 }
 
 void ListWatch::opened(base::TimePoint now) {
-  framer_ = Framer();
+  events_ = EventReader(options_.schema);
   spoke_ = false;
   opened_at_ = heard_at_ = now;
   if (initial_) {
@@ -131,7 +126,7 @@ void ListWatch::opened(base::TimePoint now) {
 
 bool ListWatch::heard(std::string_view bytes, base::TimePoint now) {
   heard_at_ = now;
-  framer_.feed(bytes);
+  events_.feed(bytes);
   const auto useful = take_events();
   if (!useful) failed(useful.error(), now);
   sink_.settle();
@@ -164,35 +159,31 @@ base::TimePoint ListWatch::quiet_until() const {
 }
 
 base::Status ListWatch::take_page(std::string_view body) {
-  const auto root = TRY(reader_.parse(body));
-  const auto meta = root["metadata"];
-  const auto version_text = TRY(meta["resourceVersion"].string());
-  const auto version = TRY(parse_version(version_text));
-  if (version >= version_) fell_back_ = false;  // One such page refutes the suspicion, whatever becomes of its list.
-  for (const auto& item : TRY(root["items"].items_or_none())) {
-    const auto object = item.as_root();
+  auto page = TRY(Page::open(body, options_.schema, reader_));
+  // One such page refutes the suspicion, whatever becomes of its list.
+  if (page.version() >= version_) fell_back_ = false;
+  const auto put = [this](const json::Value& object) -> base::Status {
     const auto identity = TRY(identify(object));
     sink_.put(identity, object);
-  }
-  page_token_ = TRY(meta["continue"].string_or(""));
-  return page_token_.empty() ? finish_list(version) : base::Status();
+    return {};
+  };
+  TRY(page.each(put));
+  page_token_ = page.next();
+  return page_token_.empty() ? finish_list(page.version()) : base::Status();
 }
 
 // The server was asked for nothing older than our version; where it has no such thing, it says so (is_too_large) or, as
 // some caches do, shows what it has.
 base::Status ListWatch::take_confirmation(std::string_view body) {
-  const auto root = TRY(reader_.parse(body));
-  const auto text = TRY(root["metadata"]["resourceVersion"].string());
-  const auto version = TRY(parse_version(text));
+  const auto page = TRY(Page::open(body, options_.schema, reader_));
   was_cut_ = false;
-  if (version < version_) must_list_ = consistent_ = true;
+  if (page.version() < version_) must_list_ = consistent_ = true;
   return {};
 }
 
 Result<void> ListWatch::take_events() {
-  while (const auto document = TRY(framer_.next(reader_))) {
-    const auto event = TRY(decode_event(*document));
-    TRY(take_event(event));
+  while (const auto event = TRY(events_.next(reader_))) {
+    TRY(take_event(*event));
   }
   return {};
 }

@@ -17,10 +17,6 @@
 
 namespace kube {
 
-// What the text of a list's page says the next one is to be asked for with, found without decoding it; empty: it is the
-// last, or does not say. A field of an object may look the same: a guess.
-std::string next_page(std::string_view body);
-
 // Keeps a Sink equal to what the server holds: decides what to ask, and takes the answers. It does no I/O and knows no
 // clock, so that every order of faults can be tried; run() in reflector.h does the talking.
 //
@@ -40,6 +36,7 @@ class ListWatch {
     Selection selection;
     unsigned page_size = 1000;  // Objects. A page is held whole, with some three times its bytes while it is decoded.
     base::TimePoint begin{};    // Not before: clients that start together need not come together.
+    const json::Schema* schema = nullptr;  // Of the objects as messages: the server is asked for those, then.
   };
 
   struct Pause {
@@ -116,7 +113,7 @@ class ListWatch {
   // The list or watch under way.
   bool listing_ = false;
   std::string page_token_;
-  Framer framer_;
+  EventReader events_;
   bool initial_ = false;  // The stream still brings the list.
   bool spoke_ = false;    // It brought an event or a bookmark.
   std::chrono::seconds timeout_{0};

@@ -56,19 +56,6 @@ class Steps : public testing::Test {
   base::TimePoint now_{1h};
 };
 
-TEST(NextPage, is_told_before_the_objects_or_behind_them) {
-  EXPECT_EQ(next_page(R"({"metadata":{"continue":"abc","resourceVersion":"7"},"items":[{"spec":{"continue":"x"}}]})"),
-            "abc");
-  EXPECT_EQ(next_page(R"({"items":[{"spec":{"continue":"x"}}],"metadata":{"continue":"abc"}})"), "abc");
-}
-
-TEST(NextPage, is_empty_for_a_last_page_and_for_what_is_no_list) {
-  EXPECT_EQ(next_page(R"({"metadata":{"resourceVersion":"7"},"items":[{"spec":{"continue":"x"}}]})"), "");
-  EXPECT_EQ(next_page(R"({"items":[],"metadata":{"continue":"","resourceVersion":"7"}})"), "");
-  EXPECT_EQ(next_page(""), "");
-  EXPECT_EQ(next_page(R"("continue":")"), "");
-}
-
 TEST_F(Steps, E6_who_is_to_begin_later_asks_nothing_before) {
   ListWatch later({.selection = {}, .begin = now_ + 3s}, store_, 1);
   const auto first = later.next(now_);

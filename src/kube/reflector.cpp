@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "kube/page.h"
 #include "runtime/memory.h"
 #include "runtime/signal.h"
 

@@ -27,6 +27,16 @@ constexpr unsigned page_size_of() {
   }
 }
 
+// How the kind is written as a message, where it says so by kMessage; otherwise it is asked for as JSON.
+template <typename T>
+constexpr const json::Schema* schema_of() {
+  if constexpr (requires { T::kMessage; }) {
+    return &T::kMessage;
+  } else {
+    return nullptr;
+  }
+}
+
 // A live copy of one kind, kept by a thread of its own from construction to destruction. `changed` is raised whenever
 // there is something new in latest(); it and the client must outlive the reflector.
 //
@@ -37,8 +47,11 @@ class Reflector {
   Reflector(Client& client, Resource resource, typename Store<T>::Decoder decode, runtime::Signal& changed,
             Selection selection = {}, typename Store<T>::Same same = {}, base::TimePoint begin = {})
       : store_(std::move(decode), changed, std::move(same)),
-        steps_({.selection = std::move(selection), .page_size = page_size_of<T>(), .begin = begin}, store_,
-               random_seed()),
+        steps_({.selection = std::move(selection),
+                .page_size = page_size_of<T>(),
+                .begin = begin,
+                .schema = schema_of<T>()},
+               store_, random_seed()),
         client_(client),
         resource_(std::move(resource)) {
     start();

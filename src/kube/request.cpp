@@ -29,8 +29,10 @@ class Target {
   std::string text_;
 };
 
-http::Request reading(Target target) {
-  return {.method = "GET", .target = std::move(target).text(), .headers = {{"accept", "application/json"}}, .body = {}};
+http::Request reading(Target target, bool as_message = false) {
+  const std::string_view types =
+      as_message ? "application/vnd.kubernetes.protobuf, application/json" : "application/json";
+  return {.method = "GET", .target = std::move(target).text(), .headers = {{"accept", std::string(types)}}, .body = {}};
 }
 
 http::Request writing(std::string method, Target target, std::string_view type, std::string body) {
@@ -98,7 +100,7 @@ http::Request list(const Resource& resource, const ListRequest& request) {
   } else if (request.not_older_than > 0) {
     target.add("resourceVersion", std::to_string(request.not_older_than)).add("resourceVersionMatch", "NotOlderThan");
   }
-  http::Request out = reading(std::move(target));
+  http::Request out = reading(std::move(target), request.as_message);
   // A whole list shrinks to a tenth, for people with slow links. Pages are for programs beside the server, which would
   // be as long at zipping them as at making them.
   if (request.limit == 0) out.headers.push_back({"accept-encoding", "gzip"});
@@ -111,7 +113,7 @@ http::Request watch(const Resource& resource, const WatchRequest& request) {
   target.add("timeoutSeconds", std::to_string(request.timeout.count()));
   if (request.from > 0) target.add("resourceVersion", std::to_string(request.from));
   if (request.initial) target.add("sendInitialEvents", "true").add("resourceVersionMatch", "NotOlderThan");
-  return reading(std::move(target));
+  return reading(std::move(target), request.as_message);
 }
 
 http::Request create(const Resource& resource, std::string_view ns, std::string body, std::string_view manager) {

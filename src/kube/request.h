@@ -25,6 +25,7 @@ struct ListRequest {
   std::uint64_t not_older_than = 0;  // 0: the newest there is, by a consistent read.
   unsigned limit = 0;                // 0: all in one answer.
   std::string token;                 // `metadata.continue` of the page before; it fixes the version, too.
+  bool as_message = false;           // Where the server has that; where not, the answer is JSON all the same.
 };
 
 struct WatchRequest {
@@ -32,6 +33,7 @@ struct WatchRequest {
   std::uint64_t from = 0;  // Events after this version; with `initial`, a state not older than it (0: the newest).
   bool initial = false;    // First all objects as ADDED events, then a bookmark, then changes (streaming list).
   std::chrono::seconds timeout{300};
+  bool as_message = false;  // As in a list.
 };
 
 enum class PatchType { merge, json, apply };

@@ -35,6 +35,14 @@ TEST(Request, a_whole_list_may_be_zipped_and_a_page_is_not) {
   EXPECT_FALSE(http::find(list(kNodes, {.selection = {}, .limit = 500, .token = ""}).headers, "accept-encoding"));
 }
 
+TEST(Request, messages_are_asked_for_where_they_can_be_read_and_json_is_taken_all_the_same) {
+  constexpr std::string_view kEither = "application/vnd.kubernetes.protobuf, application/json";
+  EXPECT_EQ(http::find(list(kNodes, {.selection = {}, .token = "", .as_message = true}).headers, "accept"), kEither);
+  EXPECT_EQ(http::find(watch(kNodes, {.selection = {}, .as_message = true}).headers, "accept"), kEither);
+  EXPECT_EQ(http::find(list(kNodes, {}).headers, "accept"), "application/json");
+  EXPECT_EQ(http::find(watch(kNodes, {}).headers, "accept"), "application/json");
+}
+
 TEST(Request, a_watch_follows_a_version_or_starts_with_everything) {
   const Selection ours{.ns = "shop", .label_selector = "app=web", .field_selector = "metadata.name=x"};
   EXPECT_EQ(watch(kServices, {.selection = ours, .from = 9, .initial = false}).target,

@@ -23,14 +23,17 @@ bool is_escaped(std::string_view text, std::size_t at) {
   return (at - 1 - before) % 2 == 1;  // The string's own quote, if nothing else, is no backslash.
 }
 
-base::Result<Event::Type> parse_type(const json::Value& value) {
-  const auto text = TRY(value.string());
+std::optional<Event::Type> parse_type(std::string_view text) {
   if (text == "ADDED") return Event::Type::added;
   if (text == "MODIFIED") return Event::Type::modified;
   if (text == "DELETED") return Event::Type::deleted;
   if (text == "BOOKMARK") return Event::Type::bookmark;
   if (text == "ERROR") return Event::Type::error;
-  return value.fail(fmt::format("\"{}\" is no type of event", text));
+  return std::nullopt;
+}
+
+std::string no_type(std::string_view text) {
+  return fmt::format("\"{}\" is no type of event", text);
 }
 
 base::Result<std::uint64_t> version_of(const json::Value& meta) {
@@ -46,6 +49,21 @@ base::Result<Event> decode_bookmark(const json::Value& object) {
   if (annotations.exists()) event.ends_initial = TRY(annotations["k8s.io/initial-events-end"].string_or("")) == "true";
   return event;
 }
+
+base::Result<Event> decode_event(Event::Type type, const json::Value& object) {
+  if (type == Event::Type::bookmark) return decode_bookmark(object);
+  Event event{.type = type, .object = object, .identity = {}, .status = {}};
+  if (type == Event::Type::error) {
+    event.status = TRY(decode_status(object));
+  } else {
+    event.identity = TRY(identify(object));
+  }
+  return event;
+}
+
+// A bookmark is an object with next to nothing in it, but for what says that the list is whole.
+constexpr json::Schema kBookmarkMeta{{json::field::text(6, "resourceVersion"), json::field::map(12, "annotations")}};
+constexpr json::Schema kBookmark{{json::field::message(1, "metadata", kBookmarkMeta)}};
 
 }  // namespace
 
@@ -146,17 +164,37 @@ base::Result<Identity> identify(const json::Value& object) {
 }
 
 base::Result<Event> decode_event(const json::Value& document) {
-  const auto type = TRY(parse_type(document["type"]));
+  const auto text = TRY(document["type"].string());
+  const auto type = parse_type(text);
+  if (!type) return document["type"].fail(no_type(text));
   if (!document["object"].exists()) return document["object"].fail("missing");
-  const auto object = document["object"].as_root();
-  if (type == Event::Type::bookmark) return decode_bookmark(object);
-  Event event{.type = type, .object = object, .identity = {}, .status = {}};
-  if (type == Event::Type::error) {
-    event.status = TRY(decode_status(object));
-  } else {
-    event.identity = TRY(identify(object));
+  return decode_event(*type, document["object"].as_root());
+}
+
+base::Result<Event> decode_event(std::string_view frame, const json::Schema& schema, json::Reader& reader) {
+  const auto message = TRY(open_event(frame));
+  const auto type = parse_type(message.type);
+  if (!type) return fail(Fault::invalid, no_type(message.type));
+  const json::Schema& own = *type == Event::Type::error      ? kStatusMessage
+                            : *type == Event::Type::bookmark ? kBookmark
+                                                             : schema;
+  return decode_event(*type, TRY(reader.parse(message.envelope.object, own)));
+}
+
+void EventReader::feed(std::string_view bytes) {
+  if (!is_messages_ && !bytes.empty()) is_messages_ = schema_ != nullptr && bytes.front() == '\0';
+  is_messages_.value_or(false) ? messages_.feed(bytes) : texts_.feed(bytes);
+}
+
+base::Result<std::optional<Event>> EventReader::next(json::Reader& reader) {
+  if (is_messages_.value_or(false)) {
+    const auto frame = TRY(messages_.next());
+    if (!frame) return std::nullopt;
+    return TRY(decode_event(*frame, *schema_, reader));
   }
-  return event;
+  const auto document = TRY(texts_.next(reader));
+  if (!document) return std::nullopt;
+  return TRY(decode_event(*document));
 }
 
 }  // namespace kube

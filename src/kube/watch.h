@@ -7,8 +7,10 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "json/message.h"
 #include "json/reader.h"
 #include "kube/error.h"
+#include "kube/message.h"
 #include "kube/resource.h"
 
 // A watch's answer as a step function: bytes in, events out. Pure.
@@ -63,5 +65,25 @@ struct Event {
 
 // Of one object of the stream; the event lives as long as that.
 base::Result<Event> decode_event(const json::Value& document);
+// Of one message of the stream, with an object of that schema; the event lives until the reader parses anything else.
+base::Result<Event> decode_event(std::string_view frame, const json::Schema& schema, json::Reader& reader);
+
+// The events of a stream in whichever encoding it came: its first byte tells, as no message is as long as one that
+// begins with a bracket would be.
+class EventReader {
+ public:
+  // `schema`: of its objects in messages; none: those are an error.
+  explicit EventReader(const json::Schema* schema = nullptr) : schema_(schema) {}
+
+  void feed(std::string_view bytes);
+  // Nothing while more bytes are needed. An event lives until the next call of anything here. An error is final.
+  base::Result<std::optional<Event>> next(json::Reader& reader);
+
+ private:
+  const json::Schema* schema_;
+  std::optional<bool> is_messages_;  // Once there is a first byte.
+  Framer texts_;
+  MessageFramer messages_;
+};
 
 }  // namespace kube

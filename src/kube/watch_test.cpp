@@ -2,8 +2,11 @@
 
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include "kube/message_test.h"
 
 namespace kube {
 namespace {
@@ -96,6 +99,105 @@ TEST(Event, errors_name_the_field_of_the_object) {
   EXPECT_NE(fails(R"({"type":"ADDED","object":{"metadata":{}}})").find("metadata.name"), std::string::npos);
   EXPECT_NE(fails(R"({"type":"MOVED","object":{}})").find("MOVED"), std::string::npos);
   EXPECT_NE(fails(R"({"type":"ADDED"})").find("object"), std::string::npos);
+}
+
+namespace field = json::field;
+
+constexpr json::Schema kThingMeta{
+    {field::text(1, "name"), field::text(3, "namespace"), field::text(5, "uid"), field::text(6, "resourceVersion")}};
+constexpr json::Schema kThing{{field::message(1, "metadata", kThingMeta), field::text(2, "value")}};
+
+json::WrittenMessage thing(std::string_view name, std::string_view version, std::string_view value) {
+  return json::WrittenMessage().message(1, meta_message(name, version)).text(2, value);
+}
+
+// One line for each event, or the error.
+base::Status tell(EventReader& events, std::vector<std::string>& out) {
+  json::Reader reader;
+  while (const auto event = TRY(events.next(reader))) {
+    out.push_back(fmt::format("{} {} {} {} {}", static_cast<int>(event->type), event->identity.key.text(),
+                              event->identity.uid, event->identity.version, event->object.text()));
+  }
+  return {};
+}
+
+TEST(EventReader, events_are_the_same_as_messages_and_as_json) {
+  json::WrittenMessage bookmark;
+  bookmark.message(1, json::WrittenMessage().text(6, "14").entry(12, "k8s.io/initial-events-end", "true"));
+  json::WrittenMessage status;
+  status.text(3, "too old").text(4, "Expired").number(6, 410);
+  const std::string messages = event_message("ADDED", "Thing", thing("a", "12", "one")) +
+                               event_message("DELETED", "Thing", thing("b", "13", "")) +
+                               event_message("BOOKMARK", "Thing", bookmark);
+  const std::string texts =
+      R"({"type":"ADDED","object":{"metadata":{"name":"a","namespace":"n","uid":"u-a","resourceVersion":"12"},"value":"one"}}
+{"type":"DELETED","object":{"metadata":{"name":"b","namespace":"n","uid":"u-b","resourceVersion":"13"}}}
+{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"14","annotations":{"k8s.io/initial-events-end":"true"}}}}
+)";
+  std::vector<std::string> from_messages;
+  std::vector<std::string> from_texts;
+  EventReader as_messages(&kThing);
+  as_messages.feed(messages);
+  EXPECT_TRUE(tell(as_messages, from_messages));
+  EventReader as_texts(&kThing);  // A server may answer in JSON whatever it was asked for.
+  as_texts.feed(texts);
+  EXPECT_TRUE(tell(as_texts, from_texts));
+  EXPECT_EQ(from_messages.size(), 3U);
+  EXPECT_EQ(from_messages, from_texts);
+
+  json::Reader reader;
+  as_messages.feed(event_message("ERROR", "Status", status));
+  const auto error = as_messages.next(reader).value();
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->status->code, 410);
+  EXPECT_EQ(error->status->reason, "Expired");
+}
+
+RC_GTEST_PROP(EventReader, where_reads_are_cut_messages_does_not_matter, ()) {
+  std::string stream;
+  std::vector<std::string> wanted;
+  for (const std::string name : {"a", "b", "c"}) {
+    const auto value = *rc::gen::string<std::string>();
+    stream += event_message("MODIFIED", "Thing", thing(name, "7", value));
+  }
+  EventReader whole(&kThing);
+  whole.feed(stream);
+  RC_ASSERT(tell(whole, wanted).has_value());
+  RC_ASSERT(wanted.size() == 3U);
+  EventReader events(&kThing);
+  std::vector<std::string> got;
+  for (std::string_view rest = stream; !rest.empty();) {
+    const auto size = *rc::gen::inRange<std::size_t>(1, rest.size() + 1);
+    events.feed(rest.substr(0, size));
+    RC_ASSERT(tell(events, got).has_value());
+    rest.remove_prefix(size);
+  }
+  RC_ASSERT(got == wanted);
+}
+
+TEST(EventReader, what_is_no_event_is_an_error) {
+  const auto error = [](std::string_view bytes, const json::Schema* schema = &kThing) {
+    EventReader events(schema);
+    events.feed(bytes);
+    json::Reader reader;
+    const auto event = events.next(reader);
+    return event ? std::string("none") : event.error().message();
+  };
+  EXPECT_EQ(error(event_message("MOVED", "Thing", thing("a", "1", ""))), "\"MOVED\" is no type of event");
+  EXPECT_EQ(error(event_message("ADDED", "Thing", {})), "metadata: required, expected a string");
+  EXPECT_EQ(error(event_message("ADDED", "Thing", thing("a", "x", ""))), "\"x\" is no resource version");
+  EXPECT_EQ(error(framed("garbage")), "not a valid message");
+  EXPECT_EQ(error(framed("")), "not a message of an API server");
+  EXPECT_EQ(error(std::string("\0\xff\xff\xff", 4)), "none") << "16 MiB are yet to come";
+  EXPECT_NE(error(event_message("ADDED", "Thing", thing("a", "1", "")), nullptr), "none") << "nobody asked for that";
+}
+
+TEST(MessageFramer, a_message_without_end_is_an_error_in_time) {
+  MessageFramer framer(1000);
+  framer.feed(framed(std::string(1000, 'x')));
+  EXPECT_TRUE(framer.next().value());
+  framer.feed(framed(std::string(1001, 'x')).substr(0, 4));
+  EXPECT_FALSE(framer.next());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "json/message.h"
 #include "json/reader.h"
 #include "json/writer.h"
 #include "meta/labels.h"
@@ -55,6 +56,9 @@ struct Keep {
     return {.labels = false, .annotations = false, .owners = false, .finalizers = false};
   }
 };
+
+// What a message says under `metadata`.
+extern const json::Schema kMetaMessage;
 
 // From the object that has `metadata`. The name is required, all else may be absent (a manifest has little of it).
 base::Result<Meta> decode_meta(const json::Value& object, Keep keep = {});

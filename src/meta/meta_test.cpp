@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "json/message_test.h"
+
 namespace meta {
 namespace {
 
@@ -43,6 +45,28 @@ TEST(Meta, what_is_written_can_be_read_again) {
   meta.generation = 0;  // These three are the server's to set.
   meta.created = meta.deleted = Time();
   EXPECT_EQ(decode_meta(*reader.parse(text)).value(), meta);
+}
+
+TEST(Meta, is_the_same_from_a_message) {
+  using json::WrittenMessage;
+  const auto time = [](std::uint64_t seconds) { return WrittenMessage().number(1, seconds).number(2, 0); };
+  WrittenMessage owner;
+  owner.text(1, "IPRule").text(3, "blue").text(4, "u2").text(5, "g/v1").number(6, 1);
+  WrittenMessage meta;
+  meta.text(1, "iprc-10-96-44-9").text(2, "").text(3, "shop").text(5, "u1").text(6, "41").number(7, 3);
+  meta.message(8, time(1'769'853'600)).message(9, time(1'769'904'000)).entry(11, "a", "b");
+  meta.entry(11, "managed-by", "ip-rule-operator").entry(12, "x/y", "z").message(13, owner).text(14, "f").text(17, "m");
+  constexpr json::Schema kObjectMessage{{json::field::message(1, "metadata", kMetaMessage)}};
+  const auto read = [&](const WrittenMessage& of) {
+    json::Reader reader;
+    return decode_meta(*reader.parse(WrittenMessage().message(1, of).bytes(), kObjectMessage)).value();
+  };
+  json::Reader reader;
+  EXPECT_EQ(read(meta), decode_meta(*reader.parse(kObject)).value());
+  // No time is an empty message, or the epoch; nor is there one that JSON has no words for.
+  EXPECT_EQ(read(WrittenMessage().text(1, "a").message(8, {})).created, Time());
+  EXPECT_EQ(read(WrittenMessage().text(1, "a").message(8, time(UINT64_MAX))).created, Time());
+  EXPECT_EQ(read(WrittenMessage().text(1, "a").message(8, time(253'402'300'800))).created, Time());
 }
 
 TEST(Meta, errors_name_the_field) {

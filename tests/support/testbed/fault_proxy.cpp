@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <csignal>
 #include <deque>
+#include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "kube/message.h"
 #include "lab/kubernetes/pki.h"
 #include "runtime/signal.h"
 
@@ -60,22 +62,56 @@ bool is(const Fault& fault) {
   return std::holds_alternative<T>(fault);
 }
 
-// The name of the object that an event is about; none for a bookmark.
-std::string name_in(const std::string& event) {
-  constexpr std::string_view kBefore = R"("metadata":{"name":")";
-  const auto at = event.find(kBefore);
-  if (at == std::string::npos) return {};
-  const auto begin = at + kBefore.size();
-  return event.substr(begin, event.find('"', begin) - begin);
+// An event of a watch, as its server has written it.
+struct PassedEvent {
+  std::string bytes;
+  std::string type;
+  std::string name;  // Of the object that it is about; none for a bookmark.
+};
+
+// As JSON Kubernetes ends each with a line feed.
+std::optional<PassedEvent> take_line(std::string& pending) {
+  const auto end = pending.find('\n');
+  if (end == std::string::npos) return std::nullopt;
+  PassedEvent out{.bytes = pending.substr(0, end + 1), .type = {}, .name = {}};
+  pending.erase(0, end + 1);
+  const auto text_after = [&](std::string_view before) {
+    const auto at = out.bytes.find(before);
+    if (at == std::string::npos) return std::string();
+    const auto begin = at + before.size();
+    return out.bytes.substr(begin, out.bytes.find('"', begin) - begin);
+  };
+  out.type = text_after(R"({"type":")");
+  out.name = text_after(R"("metadata":{"name":")");
+  return out;
 }
 
-// Passes a watch on event by event: Kubernetes ends each with a line feed.
+// As a message it has its length before it.
+std::optional<PassedEvent> take_message(std::string& pending) {
+  kube::MessageFramer framer;
+  framer.feed(pending);
+  const auto frame = framer.next();
+  if (!frame || !*frame) return std::nullopt;
+  const std::size_t size = 4 + (*frame)->size();
+  PassedEvent out{.bytes = pending.substr(0, size), .type = {}, .name = {}};
+  pending.erase(0, size);
+  if (const auto event = kube::open_event(**frame)) {
+    constexpr std::uint32_t kMetadata = 1;
+    constexpr std::uint32_t kName = 1;
+    out.type = event->type;
+    out.name = json::bytes_of(json::bytes_of(event->envelope.object, kMetadata), kName);
+  }
+  return out;
+}
+
+// Passes a watch on event by event.
 class EventFilter {
  public:
-  explicit EventFilter(const Fault& fault)
-      : copies_(is<fault::Duplicate>(fault) ? 2 : 1),
+  EventFilter(const Fault& fault, bool as_messages)
+      : take_(as_messages ? take_message : take_line),
+        copies_(is<fault::Duplicate>(fault) ? 2 : 1),
         reorders_(is<fault::Reorder>(fault)),
-        omitted_(is<fault::Omit>(fault) ? fmt::format(R"({{"type":"{}")", std::get<fault::Omit>(fault).type) : ""),
+        omitted_(is<fault::Omit>(fault) ? std::get<fault::Omit>(fault).type : ""),
         left_(is<fault::Freeze>(fault) ? std::get<fault::Freeze>(fault).after_events : -1) {}
 
   bool frozen() const { return left_ == 0; }
@@ -83,34 +119,35 @@ class EventFilter {
   std::string pass(const std::string& bytes) {
     pending_ += bytes;
     std::string out;
-    for (std::size_t end = 0; !frozen() && (end = pending_.find('\n')) != std::string::npos;) {
-      const std::string event = pending_.substr(0, end + 1);
-      pending_.erase(0, end + 1);
-      if (!omitted_.empty() && event.starts_with(omitted_)) continue;
-      for (int i = 0; i < copies_; ++i) out += reorders_ ? in_other_order(event) : event;
+    while (!frozen()) {
+      const auto event = take_(pending_);
+      if (!event) break;
+      if (!omitted_.empty() && event->type == omitted_) continue;
+      for (int i = 0; i < copies_; ++i) out += reorders_ ? in_other_order(*event) : event->bytes;
       if (left_ > 0) --left_;
     }
     return out;
   }
 
   // What waits for a later event that does not come.
-  std::string rest() { return std::exchange(held_, {}); }
+  std::string rest() { return std::exchange(held_, {}).bytes; }
 
  private:
-  std::string in_other_order(const std::string& event) {
-    const std::string earlier = rest();
-    if (name_in(event).empty() || name_in(event) == name_in(earlier)) return earlier + event;
-    if (!earlier.empty()) return event + earlier;
+  std::string in_other_order(const PassedEvent& event) {
+    const PassedEvent earlier = std::exchange(held_, {});
+    if (event.name.empty() || event.name == earlier.name) return earlier.bytes + event.bytes;
+    if (!earlier.bytes.empty()) return event.bytes + earlier.bytes;
     held_ = event;
     return {};
   }
 
+  std::optional<PassedEvent> (*take_)(std::string& pending);
   int copies_;
   bool reorders_;
-  std::string omitted_;  // How the events begin that never come; empty: all come.
+  std::string omitted_;  // The type of events that never come; empty: all come.
   int left_;             // Negative: no limit.
   std::string pending_;
-  std::string held_;
+  PassedEvent held_;
 };
 
 // What comes late: handed out when its time has come.
@@ -278,7 +315,9 @@ void FaultProxy::handle(const Call& call, const std::stop_token& stop) {
 void FaultProxy::forward(const Call& call, const ApiCall& what, const Fault& fault, const std::stop_token& stop) {
   http::Request request = call.request;
   request.headers = end_to_end(request.headers);
-  const std::string path(request.target.substr(0, request.target.find('?')));
+  // A list is what its client can read.
+  const std::string path = fmt::format("{} {}", request.target.substr(0, request.target.find('?')),
+                                       http::find(request.headers, "accept").value_or(""));
   auto response = upstream_.send(std::move(request), after(kAnswerTime), stop);
   if (!response || is<fault::LoseAnswer>(fault)) return cut(call);
   if (const auto* killed = std::get_if<fault::KillAfter>(&fault)) {
@@ -304,7 +343,8 @@ void FaultProxy::stream(const Call& call, const Fault& fault, const std::stop_to
   const auto pass_on = [&](std::string bytes) {
     server_.post([this, call, bytes = std::move(bytes)] { server_.more(call, bytes); });
   };
-  EventFilter filter(fault);
+  const auto type = http::find(events->headers(), "content-type").value_or("");
+  EventFilter filter(fault, type.starts_with("application/vnd.kubernetes.protobuf"));
   Delayed delayed(fault);
   while (!stop.stop_requested() && !*call.gone) {
     if (filter.frozen()) {

@@ -1,0 +1,90 @@
+#include "kube/page.h"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kube/message_test.h"
+
+namespace kube {
+namespace {
+
+namespace field = json::field;
+
+constexpr json::Schema kItemMeta{{field::text(1, "name")}};
+constexpr json::Schema kItem{{field::message(1, "metadata", kItemMeta)}};
+
+json::WrittenMessage item(std::string_view name) {
+  return json::WrittenMessage().message(1, json::WrittenMessage().text(1, name));
+}
+
+std::string list_message(std::string_view token) {
+  json::WrittenMessage list;
+  list.message(1, json::WrittenMessage().text(1, "").text(2, "7").text(3, token)).message(2, item("a"));
+  return enveloped("ThingList", list.message(2, item("b")));
+}
+
+constexpr std::string_view kJson =
+    R"({"metadata":{"resourceVersion":"7","continue":"next"},"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]})";
+
+struct Content {
+  std::uint64_t version = 0;
+  std::string next;
+  std::vector<std::string> objects;
+  bool operator==(const Content&) const = default;
+};
+
+base::Result<Content> content(std::string_view body, const json::Schema* schema = &kItem) {
+  json::Reader reader;
+  auto page = TRY(Page::open(body, schema, reader));
+  Content out{.version = page.version(), .next = page.next(), .objects = {}};
+  const auto take = [&](const json::Value& object) -> base::Status {
+    out.objects.push_back(object.text());
+    const auto name = TRY(object["metadata"]["name"].string());
+    return name == "poison" ? object["metadata"].fail("poison") : base::Status();
+  };
+  TRY(page.each(take));
+  return out;
+}
+
+TEST(Page, is_the_same_as_a_message_and_as_json) {
+  const Content wanted{
+      .version = 7, .next = "next", .objects = {R"({"metadata":{"name":"a"}})", R"({"metadata":{"name":"b"}})"}};
+  EXPECT_EQ(content(kJson).value(), wanted);
+  EXPECT_EQ(content(list_message("next")).value(), wanted);
+  EXPECT_EQ(content(list_message("")).value().next, "");
+}
+
+TEST(Page, what_is_no_list_is_an_error) {
+  const auto error = [](std::string_view body, const json::Schema* schema = &kItem) {
+    const auto page = content(body, schema);
+    return page ? std::string("none") : page.error().message();
+  };
+  EXPECT_EQ(error("{}"), "metadata: required, expected a string");
+  EXPECT_EQ(error(enveloped("ThingList", {})), "metadata: resourceVersion: required, expected a string");
+  EXPECT_EQ(error(R"({"metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"poison"}}]})"),
+            "metadata: poison");
+  EXPECT_EQ(error(std::string("k8s\0\x12\x7f", 6)), "not a valid message");
+  EXPECT_NE(error(list_message(""), nullptr).find("not valid JSON"), std::string::npos) << "nobody asked for that";
+  json::WrittenMessage zipped;
+  zipped.text(2, "x").text(3, "gzip");
+  EXPECT_EQ(error(std::string("k8s\0", 4) + zipped.bytes()), "a message in the encoding \"gzip\"");
+}
+
+TEST(NextPage, is_told_before_the_objects_or_behind_them) {
+  EXPECT_EQ(next_page(R"({"metadata":{"continue":"abc","resourceVersion":"7"},"items":[{"spec":{"continue":"x"}}]})"),
+            "abc");
+  EXPECT_EQ(next_page(R"({"items":[{"spec":{"continue":"x"}}],"metadata":{"continue":"abc"}})"), "abc");
+  EXPECT_EQ(next_page(list_message("abc")), "abc");
+}
+
+TEST(NextPage, is_empty_for_a_last_page_and_for_what_is_no_list) {
+  EXPECT_EQ(next_page(R"({"metadata":{"resourceVersion":"7"},"items":[{"spec":{"continue":"x"}}]})"), "");
+  EXPECT_EQ(next_page(R"({"items":[],"metadata":{"continue":"","resourceVersion":"7"}})"), "");
+  EXPECT_EQ(next_page(list_message("")), "");
+  EXPECT_EQ(next_page(""), "");
+  EXPECT_EQ(next_page(R"("continue":")"), "");
+}
+
+}  // namespace
+}  // namespace kube
