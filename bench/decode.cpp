@@ -7,6 +7,7 @@
 #include "bench/measure.h"
 #include "bench/samples.h"
 #include "json/reader.h"
+#include "kube/message_test.h"
 #include "kube/watch.h"
 
 namespace bench {
@@ -35,6 +36,26 @@ base::Result<double> decode_watch(std::uint32_t services) {
       while (const auto document = TRY(framer.next(reader))) {
         const auto event = TRY(kube::decode_event(*document));
         const auto service = TRY(api::decode_service(event.object));
+        kept += service.vips.size() == 1 ? 1U : 0U;
+      }
+    }
+    if (kept != services) return base::fail(base::Fault::bug, "not every Service was decoded");
+    return {};
+  });
+}
+
+// The same of a watch in messages.
+base::Result<double> decode_messages(std::uint32_t services) {
+  std::string stream;
+  for (std::uint32_t i = 0; i < services; ++i) stream += kube::event_message("ADDED", "Service", service_message(i));
+  return timed([&]() -> base::Status {
+    kube::EventReader events(&api::Service::kMessage);
+    json::Reader reader;
+    std::uint32_t kept = 0;
+    for (std::string_view rest = stream; !rest.empty(); rest.remove_prefix(std::min(rest.size(), kRead))) {
+      events.feed(rest.substr(0, kRead));
+      while (const auto event = TRY(events.next(reader))) {
+        const auto service = TRY(api::decode_service(event->object));
         kept += service.vips.size() == 1 ? 1U : 0U;
       }
     }
@@ -98,6 +119,11 @@ Group decode_group() {
                         .ours = [] { return decode_watch(10'000); },
                         .limit = Contender{"parse only", [] { return touch(10'000); }},
                         .budget = 4},
+                       {.name = "10,000 Services from a watch in messages",
+                        .ours = [] { return decode_messages(10'000); },
+                        .peer = Contender{"the same in JSON", [] { return decode_watch(10'000); }},
+                        .budget = 0.5,
+                        .against_peer = true},
                        {.name = "10,000 Services from a list",
                         .ours = [] { return decode_list(10'000); },
                         .limit = Contender{"parse only", [] { return touch_list(10'000); }},

@@ -58,6 +58,36 @@ std::string service_json(std::uint32_t i) {
       i, 1000 + i, ip, sample_address(100, i));
 }
 
+json::WrittenMessage service_message(std::uint32_t i) {
+  using json::WrittenMessage;
+  const std::string ip = cluster_ip(i);
+  const std::string name = fmt::format("web-{}", i);
+  const WrittenMessage time = WrittenMessage().number(1, 1'767'268'800).number(2, 0);
+  WrittenMessage managed;
+  managed.text(1, "kubectl-client-side-apply").text(2, "Update").text(3, "v1").message(4, time).text(6, "FieldsV1");
+  managed.message(
+      7,
+      WrittenMessage().text(
+          1,
+          R"({"f:spec":{"f:ports":{".":{},"k:{\"port\":443,\"protocol\":\"TCP\"}":{".":{},"f:port":{}}},"f:selector":{},"f:type":{}}})"));
+  WrittenMessage meta;
+  meta.text(1, name).text(2, "").text(3, "shop").text(4, "").text(5, fmt::format("8a0f1c7e-0000-4000-8000-{:012}", i));
+  meta.text(6, std::to_string(1000 + i)).number(7, 0).message(8, time).entry(11, "app.kubernetes.io/instance", name);
+  meta.entry(11, "app.kubernetes.io/name", "web").entry(11, "team", "shop");
+  meta.entry(12, "description", fmt::format("the shop's front, number {}", i));
+  meta.entry(12, "metallb.universe.tf/address-pool", "public").message(17, managed);
+  WrittenMessage port;
+  port.text(1, "https").text(2, "TCP").number(3, 443).message(4, WrittenMessage().number(1, 0).number(2, 8443));
+  WrittenMessage spec;
+  spec.message(1, port.number(5, 31443)).entry(2, "app", name).text(3, ip).text(4, "LoadBalancer").text(7, "None");
+  spec.text(8, "").text(10, "").text(11, "Cluster").number(12, 0).number(13, 0).text(17, "SingleStack").text(18, ip);
+  spec.text(19, "IPv4").number(20, 1).text(22, "Cluster");
+  WrittenMessage ingress;
+  ingress.text(1, sample_address(100, i)).text(2, "").text(3, "VIP");
+  const WrittenMessage balancer = WrittenMessage().message(1, ingress);
+  return WrittenMessage().message(1, meta).message(2, spec).message(3, WrittenMessage().message(1, balancer));
+}
+
 intent::Sample many_services(std::uint32_t services, std::uint32_t rules) {
   intent::Sample out;
   for (std::uint32_t i = 0; i < rules; ++i) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "intent/cluster/sample.h"
+#include "json/message_test.h"
 #include "state/net_state.h"
 
 // The worlds that are measured, the same for every group.
@@ -24,6 +25,9 @@ state::NetState many_marks(std::uint32_t count);
 // The i-th LoadBalancer Service as an API server sends it, with the fields nobody here reads: labels, annotations,
 // managedFields, ports.
 std::string service_json(std::uint32_t i);
+
+// The same as a message.
+json::WrittenMessage service_message(std::uint32_t i);
 
 // `services` Services, each with an address of its own, under `rules` IPRules that nest and overlap.
 intent::Sample many_services(std::uint32_t services, std::uint32_t rules);

@@ -1,6 +1,6 @@
-// follower KUBECONFIG EVENTS: follows all Services as the controller does and says how that went; the twin of
-// bench/peer's `watch`, which does it with client-go. Without EVENTS: follows all IPRuleConfigs as an agent does, and
-// nothing else.
+// follower KUBECONFIG EVENTS [json]: follows all Services as the controller does, or in JSON as kinds of custom
+// resources come, and says how that went; the twin of bench/peer's `watch`, which does it with client-go. Without
+// EVENTS: follows all IPRuleConfigs as an agent does, and nothing else.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,14 +31,24 @@ namespace {
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
 struct Stamped {
-  static constexpr const json::Schema& kMessage = api::Service::kMessage;
-
   api::Service service;
   std::int64_t at = 0;  // The instant at which the bench wrote it, in nanoseconds since the epoch.
 };
+struct StampedMessage : Stamped {
+  static const json::Schema kMessage;
+};
 
-base::Result<Stamped> decode(const json::Value& object) {
-  Stamped out{.service = TRY(api::decode_service(object))};
+// A Service's, with annotations.
+const json::Schema StampedMessage::kMessage = [] {
+  json::Schema out = api::Service::kMessage;
+  out.fields[0] = json::field::message(1, "metadata", meta::kMetaMessage);
+  return out;
+}();
+
+template <typename T>
+base::Result<T> decode(const json::Value& object) {
+  T out;
+  out.service = TRY(api::decode_service(object));
   const auto at = TRY(object["metadata"]["annotations"]["bench/at"].string_or(""));
   out.at = std::strtoll(std::string(at).c_str(), nullptr, 10);
   return out;
@@ -45,9 +56,10 @@ base::Result<Stamped> decode(const json::Value& object) {
 
 // Is told of each change as a job of the controller is, by the thread that took it in, and notes how old it is by then.
 // Processor time counts from the first one: what comes before that belongs to the list.
+template <typename T>
 class Witness {
  public:
-  Witness(const kube::Reflector<Stamped>& services, std::size_t wanted, runtime::Signal& has_all)
+  Witness(const kube::Reflector<T>& services, std::size_t wanted, runtime::Signal& has_all)
       : services_(services), wanted_(wanted), has_all_(has_all), seen_(services.latest()) {}
 
   void look() {
@@ -67,10 +79,10 @@ class Witness {
   double before() const { return before_; }
 
  private:
-  const kube::Reflector<Stamped>& services_;
+  const kube::Reflector<T>& services_;
   const std::size_t wanted_;
   runtime::Signal& has_all_;
-  std::shared_ptr<const kube::View<Stamped>> seen_;
+  std::shared_ptr<const kube::View<T>> seen_;
   std::vector<double> latencies_;
   double before_ = 0;
 };
@@ -82,12 +94,13 @@ void await_list(const kube::Reflector<T>& objects, runtime::Signal& changed, con
   }
 }
 
+template <typename Service>
 base::Status follow(const std::string& kubeconfig, std::size_t events, std::stop_token stop) {
   const auto start = std::chrono::steady_clock::now();
   const auto config = TRY(kube::load_config(kubeconfig, "", {}));
   const auto client = TRY(kube::Client::connect(config));
   runtime::Signal changed;
-  kube::Reflector<Stamped> services(*client, {"", "v1", "services", true}, decode, changed);
+  kube::Reflector<Service> services(*client, {"", "v1", "services", true}, decode<Service>, changed);
   await_list(services, changed, stop);
   const auto synced = Milliseconds(std::chrono::steady_clock::now() - start);
 
@@ -127,13 +140,16 @@ base::Status follow_objects(const std::string& kubeconfig, std::stop_token stop)
 
 int main(int count, char** argv) {
   runtime::hold_little_memory();
-  if (count != 2 && count != 3) {
-    fmt::print(stderr, "usage: follower KUBECONFIG [EVENTS]\n");
+  const bool in_json = count == 4 && std::string_view(argv[3]) == "json";
+  if (count != 2 && count != 3 && !in_json) {
+    fmt::print(stderr, "usage: follower KUBECONFIG [EVENTS [json]]\n");
     return 2;
   }
   runtime::Shutdown shutdown;
+  const std::size_t events = count == 2 ? 0 : std::strtoull(argv[2], nullptr, 10);
   const auto done = count == 2 ? follow_objects(argv[1], shutdown.token())
-                               : follow(argv[1], std::strtoull(argv[2], nullptr, 10), shutdown.token());
+                    : in_json  ? follow<Stamped>(argv[1], events, shutdown.token())
+                               : follow<StampedMessage>(argv[1], events, shutdown.token());
   if (!done) fmt::print(stderr, "follower: {}\n", done.error().message());
   return done ? 0 : 1;
 }

@@ -14,6 +14,7 @@
 #include "api/service.h"
 #include "bench/samples.h"
 #include "json/reader.h"
+#include "kube/message_test.h"
 #include "kube/watch.h"
 #include "plan/diff.h"
 
@@ -45,6 +46,21 @@ void decode_events() {
       if (!document || !*document) std::abort();
       const auto event = kube::decode_event(**document);
       if (!event || !api::decode_service(event->object)) std::abort();
+    }
+  });
+}
+
+void decode_messages() {
+  std::string stream;
+  for (std::uint32_t i = 0; i < 1'000; ++i)
+    stream += kube::event_message("MODIFIED", "Service", bench::service_message(i));
+  counted([&] {
+    kube::EventReader events(&api::Service::kMessage);
+    json::Reader reader;
+    events.feed(stream);
+    for (int i = 0; i < 1'000; ++i) {
+      const auto event = events.next(reader);
+      if (!event || !*event || !api::decode_service((*event)->object)) std::abort();
     }
   });
 }
@@ -81,10 +97,10 @@ void operator delete(void* memory, std::size_t) noexcept {
 
 int main(int count, char** argv) {
   const std::map<std::string_view, std::function<void()>> paths = {
-      {"decode", decode_events}, {"intent", find_desired}, {"plan", plan_changes}};
+      {"decode", decode_events}, {"messages", decode_messages}, {"intent", find_desired}, {"plan", plan_changes}};
   const auto path = count == 2 ? paths.find(argv[1]) : paths.end();
   if (path == paths.end()) {
-    fmt::print(stderr, "usage: hot_paths decode|intent|plan\n");
+    fmt::print(stderr, "usage: hot_paths decode|messages|intent|plan\n");
     return 2;
   }
   path->second();

@@ -74,7 +74,7 @@ TEST_P(HotPath, costs_what_was_recorded) {
                      cost->allocations);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, HotPath, testing::Values("decode", "intent", "plan"),
+INSTANTIATE_TEST_SUITE_P(All, HotPath, testing::Values("decode", "messages", "intent", "plan"),
                          [](const auto& path) { return path.param; });
 
 }  // namespace

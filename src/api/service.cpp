@@ -38,7 +38,7 @@ void sort_unique(std::vector<net::Address>& addresses) {
 
 }  // namespace
 
-constexpr json::Schema Service::kMessage{{field::message(1, "metadata", meta::kMetaMessage),
+constexpr json::Schema Service::kMessage{{field::message(1, "metadata", meta::kIdentityMessage),
                                           field::message(2, "spec", kServiceSpec),
                                           field::message(3, "status", kServiceStatus)}};
 

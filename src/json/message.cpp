@@ -29,7 +29,7 @@ bool MessageFields::next() {
   }
 }
 
-bool MessageFields::read_varint(std::uint64_t& out) {
+bool MessageFields::read_long_varint(std::uint64_t& out) {
   out = 0;
   for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
     const auto byte = static_cast<unsigned char>(rest_.front());

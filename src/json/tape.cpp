@@ -25,7 +25,9 @@ std::unexpected<base::Error> malformed(std::string_view what) {
 
 template <typename T>
 void make_room(std::unique_ptr<T[]>& buffer, std::size_t& room, std::size_t used, std::size_t wanted) {
-  if (wanted <= room) return;
+  if (wanted <= room) [[likely]] {
+    return;
+  }
   room = std::max({wanted, 2 * room, kFirstRoom});
   auto larger = std::make_unique_for_overwrite<T[]>(room);
   if (used > 0) std::memcpy(larger.get(), buffer.get(), used * sizeof(T));
@@ -79,8 +81,9 @@ base::Status Tape::write_object(std::string_view message, const Schema& schema) 
   MessageFields fields(message);
   const std::size_t opened = open(Type::START_OBJECT);
   std::uint64_t members = 0;
+  std::size_t near = 0;
   for (bool goes_on = fields.next(); goes_on;) {
-    const Field* const field = schema.find(fields.number());
+    const Field* const field = schema.find(fields.number(), near);
     if (field == nullptr) {
       goes_on = fields.next();
     } else if (field->is_list || field->shape == Field::Shape::map) {

@@ -37,11 +37,19 @@ void encode_labels(json::Object& out, std::string_view key, const Labels& labels
 
 }  // namespace
 
-constexpr json::Schema kMetaMessage{
-    {field::text(1, "name"), field::text(3, "namespace"), field::text(5, "uid"), field::text(6, "resourceVersion"),
-     field::number(7, "generation"), field::words(8, "creationTimestamp", words_of_time),
-     field::words(9, "deletionTimestamp", words_of_time), field::map(11, "labels"), field::map(12, "annotations"),
-     field::messages(13, "ownerReferences", kOwnerMessage), field::texts(14, "finalizers")}};
+constexpr json::Schema kIdentityMessage{{field::text(1, "name"), field::text(3, "namespace"), field::text(5, "uid"),
+                                         field::text(6, "resourceVersion"), field::number(7, "generation"),
+                                         field::words(8, "creationTimestamp", words_of_time),
+                                         field::words(9, "deletionTimestamp", words_of_time)}};
+
+constexpr json::Schema kMetaMessage = [] {
+  json::Schema out = kIdentityMessage;
+  out.fields[7] = field::map(11, "labels");
+  out.fields[8] = field::map(12, "annotations");
+  out.fields[9] = field::messages(13, "ownerReferences", kOwnerMessage);
+  out.fields[10] = field::texts(14, "finalizers");
+  return out;
+}();
 
 base::Result<OwnerReference> OwnerReference::decode(const json::Value& value) {
   return OwnerReference{

@@ -57,8 +57,9 @@ struct Keep {
   }
 };
 
-// What a message says under `metadata`.
+// What a message says under `metadata`: all of it, or no more than Keep::identity() keeps.
 extern const json::Schema kMetaMessage;
+extern const json::Schema kIdentityMessage;
 
 // From the object that has `metadata`. The name is required, all else may be absent (a manifest has little of it).
 base::Result<Meta> decode_meta(const json::Value& object, Keep keep = {});
