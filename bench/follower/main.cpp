@@ -38,12 +38,15 @@ struct StampedMessage : Stamped {
   static const json::Schema kMessage;
 };
 
-// A Service's, with annotations.
-const json::Schema StampedMessage::kMessage = [] {
-  json::Schema out = api::Service::kMessage;
-  out.fields[0] = json::field::message(1, "metadata", meta::kMetaMessage);
-  return out;
-}();
+namespace field = json::field;
+
+// As api::Service, with annotations.
+constexpr json::Schema kSpec{field::text(3, "clusterIP"), field::text(4, "type"), field::texts(18, "clusterIPs")};
+constexpr json::Schema kIngress{field::text(1, "ip"), field::text(2, "hostname"), field::text(3, "ipMode")};
+constexpr json::Schema kLoadBalancer{field::messages(1, "ingress", kIngress)};
+constexpr json::Schema kStatus{field::message(1, "loadBalancer", kLoadBalancer)};
+constexpr json::Schema StampedMessage::kMessage{field::message(1, "metadata", meta::kMetaMessage),
+                                                field::message(2, "spec", kSpec), field::message(3, "status", kStatus)};
 
 template <typename T>
 base::Result<T> decode(const json::Value& object) {

@@ -7,14 +7,14 @@ namespace {
 
 namespace field = json::field;
 
-constexpr json::Schema kConditions{{field::flag(1, "ready")}};
-constexpr json::Schema kEndpoint{
-    {field::texts(1, "addresses"), field::message(2, "conditions", kConditions), field::text(6, "nodeName")}};
+constexpr json::Schema kConditions{field::flag(1, "ready")};
+constexpr json::Schema kEndpoint{field::texts(1, "addresses"), field::message(2, "conditions", kConditions),
+                                 field::text(6, "nodeName")};
 
 }  // namespace
 
-constexpr json::Schema EndpointSlice::kMessage{
-    {field::message(1, "metadata", meta::kMetaMessage), field::messages(2, "endpoints", kEndpoint)}};
+constexpr json::Schema EndpointSlice::kMessage{field::message(1, "metadata", meta::kMetaMessage),
+                                               field::messages(2, "endpoints", kEndpoint)};
 
 base::Result<EndpointSlice> decode_endpoint_slice(const json::Value& object) {
   EndpointSlice out;

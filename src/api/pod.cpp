@@ -5,14 +5,14 @@ namespace {
 
 namespace field = json::field;
 
-constexpr json::Schema kPodSpec{{field::text(10, "nodeName")}};
-constexpr json::Schema kPodCondition{{field::text(1, "type"), field::text(2, "status")}};
-constexpr json::Schema kPodStatus{{field::messages(2, "conditions", kPodCondition)}};
+constexpr json::Schema kPodSpec{field::text(10, "nodeName")};
+constexpr json::Schema kPodCondition{field::text(1, "type"), field::text(2, "status")};
+constexpr json::Schema kPodStatus{field::messages(2, "conditions", kPodCondition)};
 
 }  // namespace
 
-constexpr json::Schema Pod::kMessage{{field::message(1, "metadata", meta::kMetaMessage),
-                                      field::message(2, "spec", kPodSpec), field::message(3, "status", kPodStatus)}};
+constexpr json::Schema Pod::kMessage{field::message(1, "metadata", meta::kMetaMessage),
+                                     field::message(2, "spec", kPodSpec), field::message(3, "status", kPodStatus)};
 
 base::Result<Pod> decode_pod(const json::Value& object) {
   Pod out;

@@ -8,11 +8,11 @@ namespace {
 
 namespace field = json::field;
 
-constexpr json::Schema kServiceSpec{
-    {field::text(3, "clusterIP"), field::text(4, "type"), field::texts(18, "clusterIPs")}};
-constexpr json::Schema kIngress{{field::text(1, "ip"), field::text(2, "hostname"), field::text(3, "ipMode")}};
-constexpr json::Schema kLoadBalancer{{field::messages(1, "ingress", kIngress)}};
-constexpr json::Schema kServiceStatus{{field::message(1, "loadBalancer", kLoadBalancer)}};
+constexpr json::Schema kServiceSpec{field::text(3, "clusterIP"), field::text(4, "type"),
+                                    field::texts(18, "clusterIPs")};
+constexpr json::Schema kIngress{field::text(1, "ip"), field::text(2, "hostname"), field::text(3, "ipMode")};
+constexpr json::Schema kLoadBalancer{field::messages(1, "ingress", kIngress)};
+constexpr json::Schema kServiceStatus{field::message(1, "loadBalancer", kLoadBalancer)};
 
 // clusterIPs, or clusterIP alone on servers without it; "None" and "" are no addresses.
 base::Result<std::vector<net::Address>> cluster_ips(const json::Value& spec) {
@@ -38,9 +38,9 @@ void sort_unique(std::vector<net::Address>& addresses) {
 
 }  // namespace
 
-constexpr json::Schema Service::kMessage{{field::message(1, "metadata", meta::kIdentityMessage),
-                                          field::message(2, "spec", kServiceSpec),
-                                          field::message(3, "status", kServiceStatus)}};
+constexpr json::Schema Service::kMessage{field::message(1, "metadata", meta::kIdentityMessage),
+                                         field::message(2, "spec", kServiceSpec),
+                                         field::message(3, "status", kServiceStatus)};
 
 base::Result<Service> decode_service(const json::Value& object) {
   Service out;

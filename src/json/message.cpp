@@ -13,12 +13,14 @@ bool MessageFields::next() {
   std::uint64_t tag = 0;
   if (!read_varint(tag) || tag > UINT32_MAX || tag < 8) return fail();
   number_ = static_cast<std::uint32_t>(tag >> 3U);
-  has_bytes_ = (tag & 7U) == kBytes;
+  type_ = Type::other;
   bytes_ = {};
   switch (tag & 7U) {
     case kVarint:
+      type_ = Type::value;
       return read_varint(value_) || fail();
     case kBytes:
+      type_ = Type::bytes;
       return (read_varint(value_) && take(value_)) || fail();
     case kFixed64:
       return take(8) || fail();

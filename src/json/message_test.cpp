@@ -11,14 +11,15 @@
 namespace json {
 namespace {
 
-std::string shout(std::string_view message) {
+base::Result<std::string> shout(std::string_view message) {
+  if (message == "x") return base::fail(base::Fault::invalid, "no cry");
   return message.empty() ? "" : std::string(bytes_of(message, 1)) + "!";
 }
 
-constexpr Schema kPort{{field::text(1, "name"), field::number(3, "port")}};
-constexpr Schema kSpec{{field::text(1, "host"), field::texts(2, "ips"), field::messages(3, "ports", kPort),
-                        field::flag(4, "on"), field::map(5, "labels"), field::words(6, "cry", shout)}};
-constexpr Schema kThing{{field::text(1, "kind"), field::message(2, "spec", kSpec)}};
+constexpr Schema kPort{field::text(1, "name"), field::number(3, "port")};
+constexpr Schema kSpec{field::text(1, "host"), field::texts(2, "ips"),  field::messages(3, "ports", kPort),
+                       field::flag(4, "on"),   field::map(5, "labels"), field::words(6, "cry", shout)};
+constexpr Schema kThing{field::text(1, "kind"), field::message(2, "spec", kSpec)};
 
 class MessageTest : public testing::Test {
  protected:
@@ -100,6 +101,12 @@ TEST_F(MessageTest, what_is_no_message_is_an_error_that_names_the_field) {
   EXPECT_EQ(spec_as_json(WrittenMessage().text(4, "x")), "spec: on: not a valid message");
   EXPECT_EQ(spec_as_json(WrittenMessage().text(5, "x")), "spec: labels: not a valid message");
   EXPECT_EQ(spec_as_json(WrittenMessage().number(2, 1)), "spec: ips: not a valid message");
+  EXPECT_EQ(spec_as_json(WrittenMessage().text(6, "x")), "spec: cry: no cry");
+  EXPECT_EQ(spec_as_json(WrittenMessage().message(5, WrittenMessage().number(1, 1))),
+            "spec: labels: not a valid message");
+  EXPECT_EQ(spec_as_json(WrittenMessage().number(4, 1).raw("\x25"
+                                                           "1234")),
+            "spec: on: not a valid message");  // Fixed.
 }
 
 TEST_F(MessageTest, a_large_one_is_read_whole) {

@@ -13,7 +13,7 @@
 
 namespace json {
 
-struct Schema;
+class Schema;
 
 enum class Kind : std::uint8_t { null, boolean, number, string, array, object };
 

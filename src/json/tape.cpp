@@ -17,7 +17,8 @@ constexpr unsigned kTypeShift = 56;
 constexpr unsigned kCountShift = 32;
 constexpr std::uint64_t kMostCounted = 0xff'ffff;
 constexpr std::size_t kFirstRoom = 1024;
-constexpr std::size_t kKeptRoom = 1U << 20U;  // What one large message has grown is given back before a small one.
+constexpr std::size_t kKeptRoom =
+    1U << 20U;  // Bytes: what one large message has grown is given back before a small one.
 
 std::unexpected<base::Error> malformed(std::string_view what) {
   return fail(Fault::invalid, fmt::format("{}: not a valid message", what));
@@ -57,7 +58,7 @@ std::string without_high_bytes(std::string_view text) {
 
 bool fits(const MessageFields& fields, const Field& field) {
   const bool is_number = field.shape == Field::Shape::number || field.shape == Field::Shape::flag;
-  return fields.has_bytes() != is_number;
+  return is_number ? fields.has_value() : fields.has_bytes();
 }
 
 }  // namespace
@@ -72,7 +73,8 @@ base::Result<simdjson::dom::element> Tape::write(std::string_view message, const
 
 void Tape::clear(std::size_t size) {
   words_ = letters_ = 0;
-  if (size > kKeptRoom || room_for_words_ + room_for_letters_ <= kKeptRoom) return;
+  const std::size_t room = room_for_words_ * sizeof(document_.tape[0]) + room_for_letters_;
+  if (room <= kKeptRoom || size > kKeptRoom / 8) return;
   document_ = {};
   room_for_words_ = room_for_letters_ = 0;
 }
@@ -117,15 +119,16 @@ base::Status Tape::write_list(MessageFields& fields, bool& goes_on, const Field&
 // False: JSON has no such member.
 base::Result<bool> Tape::write_member(const MessageFields& fields, const Field& field) {
   if (!fits(fields, field)) return malformed(field.name);
-  const std::string words = field.shape == Field::Shape::words ? field.words(fields.bytes()) : std::string();
   if (field.shape == Field::Shape::text && fields.bytes().empty()) return false;
-  if (field.shape == Field::Shape::words && words.empty()) return false;
-  write_text(field.name);
   if (field.shape == Field::Shape::words) {
+    const std::string words = TRY(base::within(field.name, field.words(fields.bytes())));
+    if (words.empty()) return false;
+    write_text(field.name);
     write_text(words);
-  } else {
-    TRY(write_value(fields, field));
+    return true;
   }
+  write_text(field.name);
+  TRY(write_value(fields, field));
   return true;
 }
 
@@ -151,6 +154,7 @@ base::Status Tape::write_entry(std::string_view entry) {
   std::string_view value;
   MessageFields fields(entry);
   while (fields.next()) {
+    if (!fields.has_bytes()) return fail(Fault::invalid, "not a valid message");
     if (fields.number() == 1) key = fields.bytes();
     if (fields.number() == 2) value = fields.bytes();
   }

@@ -47,13 +47,13 @@ base::Result<ServerStatus> parse_status(std::string_view body) {
 
 namespace field = json::field;
 
-constexpr json::Schema kCause{{field::text(1, "reason"), field::text(2, "message"), field::text(3, "field")}};
-constexpr json::Schema kDetails{{field::messages(4, "causes", kCause), field::number(5, "retryAfterSeconds")}};
+constexpr json::Schema kCause{field::text(1, "reason"), field::text(2, "message"), field::text(3, "field")};
+constexpr json::Schema kDetails{field::messages(4, "causes", kCause), field::number(5, "retryAfterSeconds")};
 
 }  // namespace
 
-constexpr json::Schema kStatusMessage{{field::text(3, "message"), field::text(4, "reason"),
-                                       field::message(5, "details", kDetails), field::number(6, "code")}};
+constexpr json::Schema kStatusMessage{field::text(3, "message"), field::text(4, "reason"),
+                                      field::message(5, "details", kDetails), field::number(6, "code")};
 
 bool ServerStatus::has_cause(std::string_view cause_reason) const {
   return std::ranges::any_of(causes, [&](const Cause& cause) { return cause.reason == cause_reason; });

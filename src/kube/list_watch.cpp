@@ -134,6 +134,7 @@ bool ListWatch::heard(std::string_view bytes, base::TimePoint now) {
 }
 
 void ListWatch::ended(base::TimePoint now) {
+  events_ = EventReader();
   if (initial_) return failed(base::Error(Fault::unavailable, "the stream ended before its list did"), now);
   was_cut_ = now + kGrace < opened_at_ + timeout_;  // A server that is stopped ends its watches in good order, too.
   if (spoke_) {
@@ -240,6 +241,7 @@ void ListWatch::begin_list() {
 
 void ListWatch::drop_list() {
   if (listing_) sink_.abort_list();
+  events_ = EventReader();  // Half an object may be all that has come of it, and a long pause lies ahead.
   listing_ = initial_ = false;
   page_token_.clear();
 }

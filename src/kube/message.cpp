@@ -1,5 +1,7 @@
 #include "kube/message.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace kube {
@@ -62,17 +64,15 @@ base::Result<EventMessage> open_event(std::string_view frame) {
 }
 
 void MessageFramer::feed(std::string_view bytes) {
-  if (start_ == buffer_.size()) {
-    if (buffer_.capacity() > kKeptCapacity) buffer_ = std::string();  // A list has passed; single events need less.
-    buffer_.clear();
-  } else {
-    buffer_.erase(0, start_);
-  }
-  start_ = 0;
+  buffer_.erase(0, std::exchange(start_, 0));
   buffer_ += bytes;
 }
 
 base::Result<std::optional<std::string_view>> MessageFramer::next() {
+  if (start_ == buffer_.size() && buffer_.capacity() > kKeptCapacity) {
+    buffer_ = std::string();  // A list has passed; single events need less.
+    start_ = 0;
+  }
   const auto rest = std::string_view(buffer_).substr(start_);
   if (rest.size() < kLengthSize) return std::nullopt;
   const std::size_t length = length_at(rest);

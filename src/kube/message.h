@@ -34,8 +34,8 @@ class MessageFramer {
   explicit MessageFramer(std::size_t max_message = 16U << 20U) : max_message_(max_message) {}
 
   void feed(std::string_view bytes);
-  // The next whole message, valid until the next call of feed(); nothing while more bytes are needed. An error is
-  // final.
+  // The next whole message, valid until the next call of anything here; nothing while more bytes are needed. An error
+  // is final.
   base::Result<std::optional<std::string_view>> next();
 
  private:

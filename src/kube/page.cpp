@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint32_t kMetadata = 1;
 constexpr std::uint32_t kItems = 2;
 constexpr std::uint32_t kContinue = 3;
-constexpr json::Schema kListMeta{{json::field::text(2, "resourceVersion"), json::field::text(kContinue, "continue")}};
+constexpr json::Schema kListMeta{json::field::text(2, "resourceVersion"), json::field::text(kContinue, "continue")};
 
 }  // namespace
 

@@ -11,8 +11,8 @@ namespace {
 
 namespace field = json::field;
 
-constexpr json::Schema kItemMeta{{field::text(1, "name")}};
-constexpr json::Schema kItem{{field::message(1, "metadata", kItemMeta)}};
+constexpr json::Schema kItemMeta{field::text(1, "name")};
+constexpr json::Schema kItem{field::message(1, "metadata", kItemMeta)};
 
 json::WrittenMessage item(std::string_view name) {
   return json::WrittenMessage().message(1, json::WrittenMessage().text(1, name));

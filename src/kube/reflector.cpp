@@ -71,7 +71,9 @@ class Talk {
     const auto page = take(list.request);
     if (!page) return fail(page.error());
     if (list.is_whole) ask_ahead(list.request, next_page(*page));
+    const std::uint64_t failures = steps_.failures();
     steps_.listed(*page, now());
+    if (steps_.failures() != failures) ahead_.reset();  // Nobody asks for it any more.
     tell();
   }
 

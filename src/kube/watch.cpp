@@ -62,8 +62,8 @@ base::Result<Event> decode_event(Event::Type type, const json::Value& object) {
 }
 
 // A bookmark is an object with next to nothing in it, but for what says that the list is whole.
-constexpr json::Schema kBookmarkMeta{{json::field::text(6, "resourceVersion"), json::field::map(12, "annotations")}};
-constexpr json::Schema kBookmark{{json::field::message(1, "metadata", kBookmarkMeta)}};
+constexpr json::Schema kBookmarkMeta{json::field::text(6, "resourceVersion"), json::field::map(12, "annotations")};
+constexpr json::Schema kBookmark{json::field::message(1, "metadata", kBookmarkMeta)};
 
 }  // namespace
 

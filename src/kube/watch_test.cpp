@@ -103,9 +103,9 @@ TEST(Event, errors_name_the_field_of_the_object) {
 
 namespace field = json::field;
 
-constexpr json::Schema kThingMeta{
-    {field::text(1, "name"), field::text(3, "namespace"), field::text(5, "uid"), field::text(6, "resourceVersion")}};
-constexpr json::Schema kThing{{field::message(1, "metadata", kThingMeta), field::text(2, "value")}};
+constexpr json::Schema kThingMeta{field::text(1, "name"), field::text(3, "namespace"), field::text(5, "uid"),
+                                  field::text(6, "resourceVersion")};
+constexpr json::Schema kThing{field::message(1, "metadata", kThingMeta), field::text(2, "value")};
 
 json::WrittenMessage thing(std::string_view name, std::string_view version, std::string_view value) {
   return json::WrittenMessage().message(1, meta_message(name, version)).text(2, value);

@@ -13,22 +13,24 @@ base::Result<Time> decode_time(const json::Value& value) {
 }
 
 // meta/v1 Time; none is an empty message.
-std::string words_of_time(std::string_view message) {
+base::Result<std::string> words_of_time(std::string_view message) {
   std::int64_t seconds = 0;
   json::MessageFields fields(message);
   while (fields.next()) {
-    if (fields.number() == 1) seconds = static_cast<std::int64_t>(fields.value());
+    if (fields.number() == 1 && fields.has_value()) seconds = static_cast<std::int64_t>(fields.value());
   }
   constexpr std::int64_t kYear10000 = 253'402'300'800;
-  if (seconds <= 0 || seconds >= kYear10000) return {};
-  return format_time(Time(std::chrono::seconds(seconds)));
+  if (fields.broken() || seconds < 0 || seconds >= kYear10000) {
+    return base::fail(base::Fault::invalid, "not a valid time");
+  }
+  return seconds == 0 ? std::string() : format_time(Time(std::chrono::seconds(seconds)));
 }
 
 namespace field = json::field;
 
-constexpr json::Schema kOwnerMessage{{field::text(1, "kind"), field::text(3, "name"), field::text(4, "uid"),
-                                      field::text(5, "apiVersion"), field::flag(6, "controller"),
-                                      field::flag(7, "blockOwnerDeletion")}};
+constexpr json::Schema kOwnerMessage{field::text(1, "kind"),       field::text(3, "name"),
+                                     field::text(4, "uid"),        field::text(5, "apiVersion"),
+                                     field::flag(6, "controller"), field::flag(7, "blockOwnerDeletion")};
 
 void encode_labels(json::Object& out, std::string_view key, const Labels& labels) {
   if (labels.empty()) return;
@@ -37,19 +39,17 @@ void encode_labels(json::Object& out, std::string_view key, const Labels& labels
 
 }  // namespace
 
-constexpr json::Schema kIdentityMessage{{field::text(1, "name"), field::text(3, "namespace"), field::text(5, "uid"),
-                                         field::text(6, "resourceVersion"), field::number(7, "generation"),
-                                         field::words(8, "creationTimestamp", words_of_time),
-                                         field::words(9, "deletionTimestamp", words_of_time)}};
+constexpr json::Schema kIdentityMessage{field::text(1, "name"),
+                                        field::text(3, "namespace"),
+                                        field::text(5, "uid"),
+                                        field::text(6, "resourceVersion"),
+                                        field::number(7, "generation"),
+                                        field::words(8, "creationTimestamp", words_of_time),
+                                        field::words(9, "deletionTimestamp", words_of_time)};
 
-constexpr json::Schema kMetaMessage = [] {
-  json::Schema out = kIdentityMessage;
-  out.fields[7] = field::map(11, "labels");
-  out.fields[8] = field::map(12, "annotations");
-  out.fields[9] = field::messages(13, "ownerReferences", kOwnerMessage);
-  out.fields[10] = field::texts(14, "finalizers");
-  return out;
-}();
+constexpr json::Schema kMetaMessage(kIdentityMessage, {field::map(11, "labels"), field::map(12, "annotations"),
+                                                       field::messages(13, "ownerReferences", kOwnerMessage),
+                                                       field::texts(14, "finalizers")});
 
 base::Result<OwnerReference> OwnerReference::decode(const json::Value& value) {
   return OwnerReference{

@@ -56,17 +56,21 @@ TEST(Meta, is_the_same_from_a_message) {
   meta.text(1, "iprc-10-96-44-9").text(2, "").text(3, "shop").text(5, "u1").text(6, "41").number(7, 3);
   meta.message(8, time(1'769'853'600)).message(9, time(1'769'904'000)).entry(11, "a", "b");
   meta.entry(11, "managed-by", "ip-rule-operator").entry(12, "x/y", "z").message(13, owner).text(14, "f").text(17, "m");
-  constexpr json::Schema kObjectMessage{{json::field::message(1, "metadata", kMetaMessage)}};
+  constexpr json::Schema kObjectMessage{json::field::message(1, "metadata", kMetaMessage)};
   const auto read = [&](const WrittenMessage& of) {
     json::Reader reader;
     return decode_meta(*reader.parse(WrittenMessage().message(1, of).bytes(), kObjectMessage)).value();
   };
   json::Reader reader;
   EXPECT_EQ(read(meta), decode_meta(*reader.parse(kObject)).value());
-  // No time is an empty message, or the epoch; nor is there one that JSON has no words for.
   EXPECT_EQ(read(WrittenMessage().text(1, "a").message(8, {})).created, Time());
-  EXPECT_EQ(read(WrittenMessage().text(1, "a").message(8, time(UINT64_MAX))).created, Time());
-  EXPECT_EQ(read(WrittenMessage().text(1, "a").message(8, time(253'402'300'800))).created, Time());
+  EXPECT_EQ(read(WrittenMessage().text(1, "a").message(8, time(0))).created, Time());
+  // An object that is to go must not look as if it were to stay.
+  for (const auto& bad : {time(UINT64_MAX), time(253'402'300'800), WrittenMessage().raw("\x08")}) {
+    const WrittenMessage object = WrittenMessage().message(1, WrittenMessage().text(1, "a").message(9, bad));
+    EXPECT_EQ(reader.parse(object.bytes(), kObjectMessage).error().message(),
+              "metadata: deletionTimestamp: not a valid time");
+  }
 }
 
 TEST(Meta, errors_name_the_field) {
