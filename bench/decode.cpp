@@ -122,7 +122,7 @@ Group decode_group() {
                        {.name = "10,000 Services from a watch in messages",
                         .ours = [] { return decode_messages(10'000); },
                         .peer = Contender{"the same in JSON", [] { return decode_watch(10'000); }},
-                        .budget = 0.5,
+                        .budget = 1.1,
                         .against_peer = true},
                        {.name = "10,000 Services from a list",
                         .ours = [] { return decode_list(10'000); },
