@@ -111,6 +111,12 @@ void Connection::advance(base::TimePoint now) {
   if (phase_ == Phase::open) serve(now);
 }
 
+void Connection::look(base::TimePoint now) {
+  if (phase_ != Phase::open || protocol_ != Protocol::http1 || !session_->empty()) return;
+  read_from_ = now;  // What was left to gather belonged to an answer that has ended.
+  serve(now);
+}
+
 void Connection::close(const base::Error& error) {
   phase_ = Phase::closed;
   fail_all(error);
@@ -139,6 +145,7 @@ void Connection::serve(base::TimePoint now) {
   gathers_ = now < read_from_;
   const auto heard = gathers_ ? base::Result<bool>(false) : read(now);
   if (gathers_) wake_at_ = read_from_;
+  if (!heard) session_->input_lost();
   // What we still have to say (a reason for going) is tried even when reading has failed.
   const auto written = write();
   if (!heard) return close(heard.error());

@@ -42,6 +42,9 @@ class Connection {
   base::TimePoint wake_at() const { return dial_ ? dial_->wake_at() : wake_at_; }
 
   void advance(base::TimePoint now);
+  // Before a request is given to it: what has come meanwhile may be the server's good-bye. With HTTP/2 there is no need
+  // to ask, for the server tells there which requests it has not looked at.
+  void look(base::TimePoint now);
 
   bool closed() const { return phase_ == Phase::closed; }
   bool drains() const;                // The server takes no more of us, but some are still under way.

@@ -129,7 +129,7 @@ bool Http1Session::consumed(const Exchange& exchange, std::size_t bytes) {
 base::Status Http1Session::receive(std::string_view bytes) {
   unparsed_ += bytes;
   while (!unparsed_.empty()) {
-    if (!exchange_) return base::fail(Fault::unavailable, "HTTP/1.1: the server speaks without being asked");
+    if (is_unasked()) return base::fail(Fault::unavailable, "HTTP/1.1: the server speaks without being asked");
     ErrorCode failure;
     const std::size_t taken = parser_->put(boost::asio::buffer(unparsed_), failure);
     unparsed_.erase(0, taken);
@@ -156,6 +156,15 @@ void Http1Session::input_ended() {
   if (!failure && parser_->is_done()) finish();
 }
 
+// A request of which nothing has left goes elsewhere, where it was the first no more: that a connection ends between
+// two requests is in good order (RFC 9112, 9.3.1 and 9.5). To a server that leaves before the first one it is not
+// repeated, for what it said then is what the caller has to know.
+void Http1Session::input_lost() {
+  over_ = true;
+  const bool is_unsent = !std::exchange(unsent_, {}).empty();
+  if (is_unsent && served_ && exchange_) refused_.push_back(std::exchange(exchange_, {}));
+}
+
 base::Result<std::string_view> Http1Session::outgoing() {
   sent_ = std::exchange(unsent_, {});
   return sent_;
@@ -173,6 +182,7 @@ void Http1Session::expect_answer() {
 void Http1Session::finish() {
   if (parser_->is_interim()) return expect_answer();
   over_ = over_ || !parser_->keep_alive();
+  served_ = true;
   std::exchange(exchange_, {})->finish();
 }
 

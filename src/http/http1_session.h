@@ -28,6 +28,7 @@ class Http1Session final : public Session {
   bool wants_input() const override { return unread_ < tuning_.stream_window; }
   base::Status receive(std::string_view bytes) override;
   void input_ended() override;
+  void input_lost() override;
   base::Result<std::string_view> outgoing() override;
 
   bool going_away() const override { return over_; }
@@ -38,6 +39,7 @@ class Http1Session final : public Session {
  private:
   class Parser;  // One answer.
 
+  bool is_unasked() const { return !exchange_ || (served_ && !unsent_.empty()); }
   void expect_answer();
   void finish();
   base::Status refuse(const base::Error& error);
@@ -50,6 +52,7 @@ class Http1Session final : public Session {
   std::string unsent_;
   std::string sent_;
   std::size_t unread_ = 0;  // Of a stream, by the caller.
+  bool served_ = false;     // An answer: the server may leave from then on, whatever we are about to ask.
   bool over_ = false;
 };
 

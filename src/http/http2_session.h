@@ -31,6 +31,7 @@ class Http2Session final : public Session {
   bool wants_input() const override { return true; }
   base::Status receive(std::string_view bytes) override;
   void input_ended() override {}
+  void input_lost() override {}
   base::Result<std::string_view> outgoing() override;
 
   bool going_away() const override { return going_away_; }

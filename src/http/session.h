@@ -29,6 +29,7 @@ class Session {
   virtual bool wants_input() const = 0;  // Not while the caller has yet to take what came.
   virtual base::Status receive(std::string_view bytes) = 0;
   virtual void input_ended() = 0;  // The peer will send no more, in good order.
+  virtual void input_lost() = 0;   // It will send no more, or nothing that could be read.
   // The next bytes for the peer, none when empty; valid until the next call of anything here.
   virtual base::Result<std::string_view> outgoing() = 0;
 

@@ -128,9 +128,10 @@ void Transport::wait() {
 }
 
 Connection& Transport::current() {
-  const auto found =
-      std::ranges::find_if(connections_, [](const auto& connection) { return connection->takes_requests(); });
-  if (found != connections_.end()) return **found;
+  for (const auto& connection : connections_) {
+    if (connection->takes_requests()) connection->look(now());
+    if (connection->takes_requests()) return *connection;
+  }
   return *connections_.emplace_back(std::make_unique<Connection>(server_, proxy_, tls_, tuning_, protocol_, now()));
 }
 
