@@ -79,6 +79,19 @@ TEST(Connection, a_server_that_leaves_before_the_first_request_is_not_asked_agai
   EXPECT_EQ(read_to_the_end(peer), "");
 }
 
+TEST(Connection, a_request_that_is_given_up_before_it_has_left_is_not_sent) {
+  OldConnection one;
+  const base::Fd peer = one.accept();
+  one.serve_one(peer);
+  const auto second = question("/second");
+  one->start(second);
+  EXPECT_TRUE(one->cancel(*second));
+  one->advance(now());
+  EXPECT_TRUE(one->closed());
+  EXPECT_EQ(second->wait_end(soon(), {}).error().fault(), Fault::cancelled);
+  EXPECT_EQ(read_to_the_end(peer), "");
+}
+
 // What has left may have been done.
 TEST(Connection, a_request_that_the_server_may_have_read_is_not_sent_again) {
   OldConnection one;

@@ -172,6 +172,7 @@ base::Result<std::string_view> Http1Session::outgoing() {
 
 void Http1Session::fail_all(const base::Error& error) {
   over_ = true;
+  unsent_.clear();  // Nobody waits for the answer, and it may be a write.
   if (const auto exchange = std::exchange(exchange_, {})) exchange->fail(error);
 }
 
