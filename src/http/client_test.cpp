@@ -130,6 +130,31 @@ TEST(Client, a_certificate_for_another_name_is_refused) {
   EXPECT_TRUE(matching.send(get("/"), soon()));
 }
 
+// Most clusters are dialled by an address: what a certificate says of names does not vouch for it.
+TEST(Client, a_certificate_for_another_address_is_refused) {
+  const Identity ca = make_identity("DNS:ca", "ca");
+  ScriptedServer server(echo);
+  server.present(make_identity("IP:127.0.0.2,DNS:localhost,DNS:127.0.0.1", "127.0.0.1", &ca));
+  TlsOptions trust;
+  trust.ca = ca.certificate;
+  const auto refused = Client(server.url(), *TlsContext::load(trust)).send(get("/"), soon());
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("IP address mismatch"), std::string::npos) << refused.error().message();
+  trust.server_name = "127.0.0.2";
+  EXPECT_TRUE(Client(server.url(), *TlsContext::load(trust)).send(get("/"), soon()));
+}
+
+TEST(Client, a_certificate_that_has_expired_is_refused) {
+  const Identity ca = make_identity("DNS:ca", "ca");
+  ScriptedServer server(echo);
+  server.present(make_identity("IP:127.0.0.1", "server", &ca, -1h));
+  TlsOptions trust;
+  trust.ca = ca.certificate;
+  const auto refused = Client(server.url(), *TlsContext::load(trust)).send(get("/"), soon());
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("certificate has expired"), std::string::npos) << refused.error().message();
+}
+
 // Behind an address that many share it is the name by which we come to the right one.
 TEST(Client, a_server_is_told_the_name_that_is_meant_also_where_it_is_not_checked) {
   ScriptedServer server([](auto& self, const auto& call) { self.answer(call, 200, self.server_name(call)); });

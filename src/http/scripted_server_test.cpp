@@ -1,5 +1,6 @@
 #include "http/scripted_server_test.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <csignal>
@@ -96,13 +97,14 @@ Key read_key(const Identity& identity) {
 
 }  // namespace
 
-Identity make_identity(const std::string& alternative_names, const std::string& common_name, const Identity* issuer) {
+Identity make_identity(const std::string& alternative_names, const std::string& common_name, const Identity* issuer,
+                       std::chrono::seconds valid_for) {
   const Key key(EVP_EC_gen("P-256"), EVP_PKEY_free);
   const Certificate certificate(X509_new(), X509_free);
   X509_set_version(certificate.get(), 2);
   ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), 1);
-  X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -60);
-  X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 3600);
+  X509_gmtime_adj(X509_getm_notBefore(certificate.get()), std::min<long>(0, valid_for.count()) - 60);
+  X509_gmtime_adj(X509_getm_notAfter(certificate.get()), valid_for.count());
   X509_set_pubkey(certificate.get(), key.get());
   X509_NAME* const name = X509_get_subject_name(certificate.get());
   X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(common_name.c_str()), -1,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -25,7 +26,8 @@ struct Identity {
   std::string key;
 };
 Identity make_identity(const std::string& alternative_names /* "IP:127.0.0.1,DNS:localhost" */,
-                       const std::string& common_name = "scripted", const Identity* issuer = nullptr);
+                       const std::string& common_name = "scripted", const Identity* issuer = nullptr,
+                       std::chrono::seconds valid_for = std::chrono::hours(1));  // Negative: expired so long ago.
 
 // An HTTP server over TLS on loopback that does what a test tells it: for the answers that no real server gives on
 // demand. It speaks HTTP/2, or HTTP/1.1 alone where it is made so. The script runs on the server's thread for each
