@@ -1,6 +1,5 @@
 #include "http/server.h"
 
-#include <arpa/inet.h>
 #include <atomic>
 #include <fcntl.h>
 #include <filesystem>
@@ -22,6 +21,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "http/resolve.h"
 
 namespace http {
 namespace {
@@ -31,12 +31,10 @@ using namespace std::chrono_literals;
 // A raw client: what no well-behaved one would send, and when.
 class Peer {
  public:
-  explicit Peer(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  explicit Peer(std::uint16_t port, const std::string& host = "127.0.0.1") {
+    const SocketAddress address = Resolution(host, port).take()->front();
+    socket_.reset(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(::connect(socket_.get(), address.get(), address.size), 0) << address.text();
     const timeval patience{.tv_sec = 20, .tv_usec = 0};
     ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   }
@@ -359,9 +357,11 @@ TEST(Server, a_port_in_use_is_an_error_that_names_it) {
 TEST(Server, without_an_address_it_listens_on_both_families) {
   Server server = Server::listen({std::nullopt, 0}, hello()).value();
   const std::jthread thread([&](std::stop_token stop) { server.serve(std::move(stop)); });
-  Peer peer(server.port());
-  peer.say(kGet);
-  EXPECT_TRUE(starts_with(peer.answer(), "HTTP/1.1 200 "));
+  for (const char* const host : {"127.0.0.1", "::1"}) {
+    Peer peer(server.port(), host);
+    peer.say(kGet);
+    EXPECT_TRUE(starts_with(peer.answer(), "HTTP/1.1 200 ")) << host;
+  }
 }
 
 // A TLS client on a Peer's socket that reports the common name it was shown.
