@@ -17,14 +17,20 @@
 
 namespace http {
 
+inline sockaddr_in loopback(std::uint16_t port) {
+  sockaddr_in out{};
+  out.sin_family = AF_INET;
+  out.sin_port = htons(port);
+  out.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return out;
+}
+
 // A socket on loopback without TLS whose connections the test holds itself: for what depends on what has reached the
 // other side, and when.
 class PlainServer {
  public:
   PlainServer() {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    sockaddr_in address = loopback(0);
     socklen_t size = sizeof address;
     EXPECT_EQ(::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), size), 0);
     EXPECT_EQ(::listen(listener_.get(), 16), 0);

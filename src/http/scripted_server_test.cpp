@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 #include <nghttp2/nghttp2.h>
+#include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
@@ -77,6 +78,17 @@ std::optional<Request> next_request(std::string& input) {
   out.body = input.substr(end + 4, length);
   input.erase(0, end + 4 + length);
   return out;
+}
+
+// As a server answers the key (RFC 6455, 4.2.2).
+std::string accept_of(std::string_view key) {
+  const std::string text = std::string(key) + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha1(), nullptr);
+  std::array<char, 64> out{};
+  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()), digest.data(), static_cast<int>(size));
+  return out.data();
 }
 
 using Certificate = std::unique_ptr<X509, decltype(&X509_free)>;
@@ -455,6 +467,12 @@ void ScriptedServer::serve(Peer& one) {
     one.unsent.clear();
     one.sent = 0;
   }
+}
+
+std::string welcome(const Request& request, const std::string& protocol) {
+  return "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " +
+         accept_of(find(request.headers, "sec-websocket-key").value_or("")) +
+         "\r\nSec-WebSocket-Protocol: " + protocol + "\r\n\r\n";
 }
 
 Client connect_to(const ScriptedServer& server, const Tuning& tuning) {

@@ -110,4 +110,7 @@ Request get(std::string target);
 // A script: the answer is the request.
 void echo(ScriptedServer& server, const ScriptedServer::Call& call);
 
+// How a server changes over to a WebSocket (RFC 6455, 4.2.2).
+std::string welcome(const Request& request, const std::string& protocol = "second");
+
 }  // namespace http

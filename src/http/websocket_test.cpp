@@ -6,7 +6,6 @@
 #include <thread>
 
 #include <gtest/gtest.h>
-#include <openssl/evp.h>
 
 #include "base/fd.h"
 #include "http/scripted_server_test.h"
@@ -16,23 +15,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using namespace std::string_literals;
-
-// As a server answers the key (RFC 6455, 4.2.2).
-std::string accept_of(std::string_view key) {
-  const std::string text = std::string(key) + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned int size = 0;
-  EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha1(), nullptr);
-  std::array<char, 64> out{};
-  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()), digest.data(), static_cast<int>(size));
-  return out.data();
-}
-
-std::string welcome(const Request& request, const std::string& protocol = "second") {
-  return "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " +
-         accept_of(find(request.headers, "sec-websocket-key").value_or("")) +
-         "\r\nSec-WebSocket-Protocol: " + protocol + "\r\n\r\n";
-}
 
 class WebSockets : public testing::Test {
  protected:
