@@ -237,19 +237,17 @@ Result<http::Stream> Client::watch(const Resource& resource, const WatchRequest&
 Result<http::WebSocket> Client::open_socket(http::Request request, std::string_view protocols, const Limit& limit) {
   TRY(wait_turn(limit));
   request = address(std::move(request));
-  (void)authorize(request, limit);
-  auto options = TRY(line_->config.tls());
-  line_->credentials->apply_certificate(options);
-  options.only_http1 = true;
-  const http::WebSocket::Place place{
-      .server = line_->config.server, .proxy = line_->config.proxy, .tls = TRY(http::TlsContext::load(options))};
-  const auto start = base::SteadyClock().now();
-  auto opened = http::WebSocket::open(place, request, protocols, limit.deadline, limit.stop);
-  const auto* const refusal = opened ? std::get_if<http::Response>(&*opened) : nullptr;
-  log_call(request, refusal != nullptr ? refusal->status : opened ? kSwitching : 0, start);
-  if (!opened) return std::unexpected(opened.error());
+  const Shown shown = authorize(request, limit);
+  auto opened = TRY(change_over(request, protocols, limit));
+  const auto* refusal = std::get_if<http::Response>(&opened);
+  if (refusal != nullptr && refusal->status == kUnauthorized &&
+      line_->credentials->renew(shown.token, shown.certificates, limit)) {
+    (void)authorize(request, limit);
+    opened = TRY(change_over(request, protocols, limit));
+    refusal = std::get_if<http::Response>(&opened);
+  }
   if (refusal != nullptr) return std::unexpected(error_of(*refusal));
-  return std::get<http::WebSocket>(*std::move(opened));
+  return std::get<http::WebSocket>(std::move(opened));
 }
 
 Result<http::Response> Client::send(http::Request request, const Limit& limit) {
@@ -291,6 +289,21 @@ base::Result<http::Stream> Client::open(const http::Request& request, const Limi
   log_call(request, stream ? stream->status() : 0, start);
   line_->observe(request, stream ? stream->status() : 0, start);
   return stream;
+}
+
+base::Result<std::variant<http::WebSocket, http::Response>> Client::change_over(const http::Request& request,
+                                                                                std::string_view protocols,
+                                                                                const Limit& limit) {
+  auto options = TRY(line_->config.tls());
+  line_->credentials->apply_certificate(options);
+  options.only_http1 = true;
+  const http::WebSocket::Place place{
+      .server = line_->config.server, .proxy = line_->config.proxy, .tls = TRY(http::TlsContext::load(options))};
+  const auto start = base::SteadyClock().now();
+  auto opened = http::WebSocket::open(place, request, protocols, limit.deadline, limit.stop);
+  const auto* const refusal = opened ? std::get_if<http::Response>(&*opened) : nullptr;
+  log_call(request, refusal != nullptr ? refusal->status : opened ? kSwitching : 0, start);
+  return opened;
 }
 
 base::Status Client::wait_turn(const Limit& limit) {

@@ -7,6 +7,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -89,6 +90,9 @@ class Client {
   Result<http::Response> attempt(http::Request& request, const Limit& limit);
   base::Result<http::Response> ask(const http::Request& request, const Limit& limit);  // Once.
   base::Result<http::Stream> open(const http::Request& request, const Limit& limit);   // Once.
+  base::Result<std::variant<http::WebSocket, http::Response>> change_over(const http::Request& request,
+                                                                          std::string_view protocols,
+                                                                          const Limit& limit);  // Once.
   base::Status wait_turn(const Limit& limit);
   Result<std::string> body(http::Request request, const Limit& limit);
 

@@ -1,0 +1,93 @@
+#include "kube/client.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "http/scripted_server_test.h"
+#include "http/websocket.h"
+
+namespace kube {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using http::ScriptedServer;
+
+http::Request question() {
+  return {.method = "GET", .target = "/talk", .headers = {}, .body = {}};
+}
+
+// A server of HTTP/1.1 that only tests know, and a client for it.
+class ClientOf : public testing::Test {
+ protected:
+  void serve(ScriptedServer::Script script) {
+    server_ = std::make_unique<ScriptedServer>(std::move(script), "127.0.0.1", ScriptedServer::Speaks::http1);
+    config_.server = server_->url();
+    config_.ca.data = server_->trust().ca;
+  }
+  std::unique_ptr<Client> connect() {
+    auto client = Client::connect(config_);
+    EXPECT_TRUE(client) << client.error().message();
+    return client ? *std::move(client) : nullptr;
+  }
+
+  std::unique_ptr<ScriptedServer> server_;
+  Config config_;
+};
+
+// Accounts' tokens are replaced in their file; the first call after that may still have the last one.
+class ClientOfTokenFile : public ClientOf {
+ protected:
+  ClientOfTokenFile() {
+    std::string name = (fs::temp_directory_path() / "token-file-XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+    config_.token_file = folder_ / "token";
+    put_token("old");
+  }
+  ~ClientOfTokenFile() override { fs::remove_all(folder_); }
+
+  void put_token(const std::string& token) { EXPECT_TRUE(base::write_file(folder_ / "token", token)); }
+
+  // The new token is there when the old one is refused.
+  void serve_new_token(bool is_good) {
+    serve([this, is_good](ScriptedServer& self, const ScriptedServer::Call& call) {
+      shown_.emplace_back(http::find(call.request.headers, "authorization").value_or(""));
+      if (is_good && shown_.back() == "Bearer new") return self.raw(call.connection, http::welcome(call.request));
+      put_token("new");
+      self.answer(call, 401, "who?");
+    });
+  }
+  std::vector<std::string> shown() {
+    server_->close();
+    return shown_;
+  }
+
+ private:
+  fs::path folder_;
+  std::vector<std::string> shown_;  // The server's thread writes.
+};
+
+TEST_F(ClientOfTokenFile, a_socket_is_opened_again_with_a_token_that_came_meanwhile) {
+  serve_new_token(true);
+  auto socket = connect()->open_socket(question(), "second", within(20s));
+  ASSERT_TRUE(socket) << socket.error().message();
+  EXPECT_EQ(socket->protocol(), "second");
+  EXPECT_EQ(shown(), (std::vector<std::string>{"Bearer old", "Bearer new"}));
+}
+
+TEST_F(ClientOfTokenFile, a_socket_is_refused_with_the_second_no) {
+  serve_new_token(false);
+  const auto socket = connect()->open_socket(question(), "second", within(20s));
+  ASSERT_FALSE(socket);
+  EXPECT_EQ(socket.error().status->code, 401);
+  EXPECT_EQ(shown(), (std::vector<std::string>{"Bearer old", "Bearer new"}));
+}
+
+}  // namespace
+}  // namespace kube
