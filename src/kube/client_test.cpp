@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "http/one_time_proxy_test.h"
 #include "http/scripted_server_test.h"
 #include "http/websocket.h"
 
@@ -18,6 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using http::ScriptedServer;
+
+constexpr auto kGoOn = "HTTP/1.1 200 Connection established\r\n\r\n";
 
 http::Request question() {
   return {.method = "GET", .target = "/talk", .headers = {}, .body = {}};
@@ -87,6 +90,42 @@ TEST_F(ClientOfTokenFile, a_socket_is_refused_with_the_second_no) {
   ASSERT_FALSE(socket);
   EXPECT_EQ(socket.error().status->code, 401);
   EXPECT_EQ(shown(), (std::vector<std::string>{"Bearer old", "Bearer new"}));
+}
+
+// A configured proxy is for every connection.
+class ClientBehindProxy : public ClientOf {
+ protected:
+  void serve_through_proxy(ScriptedServer::Script script) {
+    serve(std::move(script));
+    proxy_ = std::make_unique<http::OneTimeProxy>(kGoOn, server_->url().port);
+    config_.proxy = proxy_->url();
+  }
+  void expect_that_the_proxy_was_asked() {
+    EXPECT_TRUE(proxy_->asked().starts_with("CONNECT " + server_->url().authority() + " HTTP/1.1\r\n"))
+        << proxy_->asked();
+  }
+
+ private:
+  std::unique_ptr<http::OneTimeProxy> proxy_;
+};
+
+TEST_F(ClientBehindProxy, calls_go_through_it) {
+  serve_through_proxy(http::echo);
+  const auto answer = connect()->send(question(), within(20s));
+  ASSERT_TRUE(answer) << answer.error().message();
+  EXPECT_EQ(answer->body, "GET /talk ");
+  expect_that_the_proxy_was_asked();
+}
+
+TEST_F(ClientBehindProxy, sockets_go_through_it) {
+  serve_through_proxy([](ScriptedServer& self, const ScriptedServer::Call& call) {
+    self.raw(call.connection, http::welcome(call.request));
+  });
+  {
+    const auto socket = connect()->open_socket(question(), "second", within(20s));
+    ASSERT_TRUE(socket) << socket.error().message();
+  }
+  expect_that_the_proxy_was_asked();
 }
 
 }  // namespace
