@@ -15,12 +15,10 @@ using namespace std::chrono_literals;
 
 constexpr auto kFirstWait = 800ms;
 constexpr auto kLongestPause = 30s;
-constexpr auto kGoodWhile = 2min;              // Without a failure: the next one counts as the first.
-constexpr auto kInitialPatience = 30s;         // Between two pieces of a streamed list.
-constexpr auto kGrace = 5s;                    // The server ends a watch; we only when it does not.
-constexpr auto kTooShort = 1s;                 // A watch that ends sooner, and silent, has failed.
-constexpr auto kAuditAfter = 55min;            // The next renewal after that; so clients do not come together.
-constexpr std::uint64_t kTimeoutSpread = 301;  // Five to ten minutes, so that clients do not return together.
+constexpr auto kGoodWhile = 2min;    // Without a failure: the next one counts as the first.
+constexpr auto kGrace = 5s;          // The server ends a watch; we only when it does not.
+constexpr auto kTooShort = 1s;       // A watch that ends sooner, and silent, has failed.
+constexpr auto kAuditAfter = 55min;  // The next renewal after that; so clients do not come together.
 
 bool is_refusal(const Error& error) {
   return error.status && (error.status->code == 400 || error.status->code == 422);
@@ -156,7 +154,7 @@ void ListWatch::silent(base::TimePoint now) {
 }
 
 base::TimePoint ListWatch::quiet_until() const {
-  return initial_ ? heard_at_ + kInitialPatience : opened_at_ + timeout_ + kGrace;
+  return initial_ ? heard_at_ + options_.patience : opened_at_ + timeout_ + kGrace;
 }
 
 base::Status ListWatch::take_page(std::string_view body) {
@@ -264,7 +262,8 @@ void ListWatch::all_is_well() {
 
 std::chrono::seconds ListWatch::draw_timeout() {
   random_ = random_ * 6364136223846793005U + 1442695040888963407U;
-  return 300s + std::chrono::seconds((random_ >> 33U) % kTimeoutSpread);
+  const auto least = options_.watch_time;
+  return least + std::chrono::seconds((random_ >> 33U) % static_cast<std::uint64_t>(least.count() + 1));
 }
 
 }  // namespace kube

@@ -37,6 +37,8 @@ class ListWatch {
     unsigned page_size = 1000;  // Objects. A page is held whole, with some three times its bytes while it is decoded.
     base::TimePoint begin{};    // Not before: clients that start together need not come together.
     const json::Schema* schema = nullptr;  // Of the objects as messages: the server is asked for those, then.
+    std::chrono::seconds watch_time{300};  // The least; up to twice that, so that clients do not return together.
+    base::Duration patience = std::chrono::seconds(30);  // Between two pieces of a streamed list.
   };
 
   struct Pause {
