@@ -250,11 +250,16 @@ TEST_F(ReflectorTest, rights_taken_away_keep_the_state_and_given_back_go_on) {
   EXPECT_EQ(watcher.time_travels(), 0);
 }
 
-TEST_F(ReflectorTest, kills_restarts_and_freezes_under_change_lose_nothing_and_never_go_back) {
+TEST_F(ReflectorTest, stops_kills_restarts_and_freezes_under_change_lose_nothing_and_never_go_back) {
   constexpr int kWriters = 4;
   constexpr int kObjectsEach = 250;
   constexpr int kRemovedOf = 11;  // At each round others, as it does not divide the number of objects.
-  const auto quick_to_notice = admin({.ping_after = 500ms, .ping_timeout = 500ms});
+  // Without a time for its watches a server that is stopped leaves them as they are until its own minute is over; with
+  // one it ends them in good order at once.
+  const auto own = cluster_.add_api_server(0, {"--shutdown-watch-termination-grace-period=10s"});
+  ASSERT_OK(own);
+  const auto quick_to_notice = connect(cluster_.kubeconfig(cluster_.user("admin", {"system:masters"}), own->url),
+                                       {.ping_after = 500ms, .ping_timeout = 500ms});
   Attempts attempts;
   Watcher watcher(*quick_to_notice, ns_, attempts);
   std::vector<std::jthread> writers;
@@ -281,12 +286,16 @@ TEST_F(ReflectorTest, kills_restarts_and_freezes_under_change_lose_nothing_and_n
   EXPECT_TRUE(watcher.sees("a thousand objects, but for those that are away", [](const auto& view) {
     return view.objects.size() > std::size_t{kWriters * kObjectsEach * 4 / 5};
   }));
-  auto& server = cluster_.api_server();
+  testbed::Part& server = *own->part;
   const auto is_troubled = [](const auto& view) { return view.trouble.has_value(); };
   server.kill();
   EXPECT_TRUE(watcher.sees("the end of a killed server", is_troubled));
   ASSERT_OK(server.restart());
   EXPECT_TRUE(goes_on());
+  ASSERT_OK(server.restart());
+  EXPECT_TRUE(goes_on());
+  ASSERT_OK(server.stop());
+  EXPECT_TRUE(watcher.sees("the end of a server that was stopped", is_troubled));
   ASSERT_OK(server.restart());
   EXPECT_TRUE(goes_on());
   server.freeze();
@@ -305,6 +314,48 @@ TEST_F(ReflectorTest, kills_restarts_and_freezes_under_change_lose_nothing_and_n
   EXPECT_TRUE(watcher.sees(truth));
   EXPECT_EQ(watcher.time_travels(), 0);
   EXPECT_THAT(watcher.untrue(), testing::IsEmpty());
+  server.kill();
+}
+
+// What a server does that has balancers before it: of fifty requests it answers one with GOAWAY. What is under way on
+// that connection goes on there, and everything else needs another.
+TEST_F(ReflectorTest, A2_a_server_that_sends_its_clients_away_fails_no_request_and_loses_no_change) {
+  constexpr int kWriters = 4;
+  constexpr int kObjectsEach = 150;
+  const auto restless = cluster_.add_api_server(0, {"--goaway-chance=0.02"});
+  ASSERT_OK(restless);
+  const testbed::Relay relay(restless->port);  // Counts the connections.
+  const auto client = connect(cluster_.kubeconfig(cluster_.user("admin", {"system:masters"}),
+                                                  fmt::format("https://127.0.0.1:{}", relay.port())));
+  Attempts attempts;
+  Watcher watcher(*client, ns_, attempts);
+  runtime::Guarded<std::vector<std::string>> failed;
+  const auto expect = [&](const auto& answer) {
+    if (!answer) failed.change([&](auto& all) { all.push_back(answer.error().message()); });
+  };
+  std::vector<std::jthread> writers;
+  for (int w = 0; w < kWriters; ++w) {
+    writers.emplace_back([&, w] {
+      for (int i = 0; i < kObjectsEach; ++i) {
+        const std::string name = fmt::format("m{}-{}", w, i);
+        attempts.note(name, name);
+        expect(client->create(kConfigMaps, ns_, config_map(name, name), soon()));
+        expect(client->get(kConfigMaps, key(name), soon()));
+      }
+    });
+  }
+  writers.clear();
+  EXPECT_THAT(failed.read([](const auto& all) { return all; }), testing::IsEmpty());
+  EXPECT_GT(relay.accepted(), 1U) << "nobody was sent away";
+  Values truth;
+  for (int w = 0; w < kWriters; ++w) {
+    for (int i = 0; i < kObjectsEach; ++i) truth[fmt::format("m{}-{}", w, i)] = fmt::format("m{}-{}", w, i);
+  }
+  EXPECT_TRUE(watcher.sees(truth));
+  EXPECT_EQ(watcher.time_travels(), 0);
+  EXPECT_THAT(watcher.untrue(), testing::IsEmpty());
+  EXPECT_EQ(watcher.view()->failures, 0U);
+  restless->part->kill();
 }
 
 TEST_F(ReflectorTest, D32_a_frozen_server_is_noticed_by_a_ping_and_followed_after_the_thaw) {

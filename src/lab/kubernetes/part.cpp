@@ -13,6 +13,7 @@ namespace lab {
 namespace {
 
 constexpr auto kReadyBound = std::chrono::seconds(90);  // Two seconds on an idle machine.
+constexpr auto kStopBound = std::chrono::seconds(90);   // An API server's own is 60 s, for what was asked.
 constexpr std::size_t kTailBytes = 4000;
 
 }  // namespace
@@ -35,6 +36,18 @@ base::Status Part::restart() {
   return wait_ready();
 }
 
+base::Status Part::stop() {
+  if (!process_) return {};
+  process_->signal(SIGTERM);
+  const auto exit = process_->wait_exit(kStopBound);
+  if (!exit) {
+    kill();
+    return base::fail(exit.error().fault(), fmt::format("{} does not stop\n{}", name_, log_tail()));
+  }
+  process_.reset();
+  return {};
+}
+
 void Part::kill() {
   process_.reset();
 }
@@ -44,7 +57,7 @@ void Part::freeze() {
 }
 
 void Part::thaw() {
-  if (process_) process_->signal(SIGCONT);
+  if (process_) process_->signal(SIGTERM);
 }
 
 std::string Part::log_tail() const {

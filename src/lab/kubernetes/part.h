@@ -20,7 +20,10 @@ class Part {
   base::Status wait_ready();  // An error with the log's end if it has ended or takes too long.
   base::Status restart();     // Kills it, starts it, waits until it is ready.
 
-  void kill();    // By SIGKILL: a stop asked for politely may hang for minutes.
+  // In good order, by SIGTERM: it finishes what was asked and sends its clients away. That may hang for minutes, so
+  // when it takes too long it is killed, and that is an error.
+  base::Status stop();
+  void kill();    // By SIGKILL.
   void freeze();  // As a machine that swaps or a hypervisor that pauses: connections stay, nothing answers.
   void thaw();
   bool running() { return process_ && process_->running(); }

@@ -104,9 +104,10 @@ std::filesystem::path Cluster::kubeconfig(const Credentials& credentials, std::s
   return {};
 }
 
-base::Result<Cluster::SecondApiServer> Cluster::add_api_server(std::uint16_t etcd_port) {
+base::Result<Cluster::SecondApiServer> Cluster::add_api_server(std::uint16_t etcd_port,
+                                                               std::vector<std::string> more_flags) {
   const std::uint16_t port = free_port();
-  std::vector<std::string> flags;  // Of a flag given twice, the last counts.
+  std::vector<std::string> flags = std::move(more_flags);  // Of a flag given twice, the last counts.
   if (etcd_port != 0) flags.push_back(fmt::format("--etcd-servers=http://127.0.0.1:{}", etcd_port));
   Part& part = add_api_server_part(fmt::format("kube-apiserver-{}", port), port, flags);
   TRY(part.restart());

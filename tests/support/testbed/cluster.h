@@ -53,7 +53,7 @@ class Cluster : public lab::ControlPlane {
     std::uint16_t port;
   };
   // On the same etcd, or on one that it reaches through another port (a Relay's); ready on return.
-  base::Result<SecondApiServer> add_api_server(std::uint16_t etcd_port = 0);
+  base::Result<SecondApiServer> add_api_server(std::uint16_t etcd_port = 0, std::vector<std::string> more_flags = {});
 
   // Forgets all history in etcd. The API server's cache still has some, until it restarts: only then is an old
   // resourceVersion answered with 410.
