@@ -12,6 +12,7 @@
 #include "api.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "kube/reflector.h"
 #include "testbed/fault_proxy.h"
 #include "testbed/temp_folder.h"
 
@@ -124,6 +125,18 @@ TEST_F(NameServiceTest, A14_one_address_of_a_name_that_answers_is_enough) {
     const auto answer = by_name(config_of(only.kubeconfig()))->get(kNamespaces, {"", "default"}, kube::within(kBound));
     EXPECT_TRUE(answer) << "at " << address << ": " << answer.error().message();
   }
+}
+
+// Not ::1, for which the resolver says 127.0.0.1 to whoever asks for addresses of IPv4.
+TEST_F(NameServiceTest, A14_a_name_that_has_only_an_address_of_IPv6_is_good_enough) {
+  stands_at({cluster_.address6().text()});
+  const auto answer = ask(kBound);
+  ASSERT_OK(answer);
+  runtime::Signal changed;
+  const kube::Reflector<std::string> reflector(*named_, kConfigMaps, decode_value, changed,
+                                               {.ns = ns_, .label_selector = "", .field_selector = ""});
+  ASSERT_OK(put("a", "one"));
+  EXPECT_TRUE(testbed::eventually("a is seen", kBound, [&] { return reflector.latest()->find(key("a")) != nullptr; }));
 }
 
 }  // namespace
