@@ -51,6 +51,13 @@ int choose_protocol(SSL*, const unsigned char** out, unsigned char* size, const 
   return SSL_TLSEXT_ERR_OK;
 }
 
+// What was large once would be kept as long as the connection. Not by `= {}`, which leaves its room where it is.
+void empty(std::string& buffer) {
+  constexpr std::size_t kKept = 64U << 10U;
+  buffer.clear();
+  if (buffer.capacity() > kKept) buffer.shrink_to_fit();
+}
+
 std::string lower(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
@@ -144,7 +151,7 @@ struct ScriptedServer::Peer {
   base::Fd socket;
   std::unique_ptr<SSL, decltype(&SSL_free)> ssl{nullptr, SSL_free};
   std::unique_ptr<nghttp2_session, decltype(&nghttp2_session_del)> session{nullptr, nghttp2_session_del};
-  std::map<std::int32_t, Stream> streams;
+  std::map<std::int32_t, Stream> streams;  // Until they are closed; whoever comes later finds none.
   std::string unsent;
   std::size_t sent = 0;  // Of that.
   bool gone = false;
@@ -156,6 +163,17 @@ struct ScriptedServer::Peer {
 
   ~Peer() {
     for (const auto& [id, stream] : streams) *stream.call.gone = true;
+  }
+
+  Stream* find(std::int32_t id) {
+    const auto found = streams.find(id);
+    return found == streams.end() ? nullptr : &found->second;
+  }
+  void close(std::int32_t id) {
+    const auto found = streams.find(id);
+    if (found == streams.end()) return;
+    *found->second.call.gone = true;
+    streams.erase(found);
   }
 };
 
@@ -177,7 +195,8 @@ struct ScriptedServer::Callbacks {
 
   static int data(nghttp2_session*, std::uint8_t, std::int32_t id, const std::uint8_t* data, std::size_t size,
                   void* user) {
-    static_cast<Peer*>(user)->streams[id].call.request.body.append(reinterpret_cast<const char*>(data), size);
+    Peer::Stream* const stream = static_cast<Peer*>(user)->find(id);
+    if (stream != nullptr) stream->call.request.body.append(reinterpret_cast<const char*>(data), size);
     return 0;
   }
 
@@ -186,30 +205,32 @@ struct ScriptedServer::Callbacks {
     if (frame->hd.type == NGHTTP2_RST_STREAM) ++peer.server->resets_seen_;
     const bool carries_end = frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA;
     if (!carries_end || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
-    Call& call = peer.streams[frame->hd.stream_id].call;
-    call.connection = peer.number;
-    call.stream = frame->hd.stream_id;
-    peer.server->script_(*peer.server, call);
+    Peer::Stream* const stream = peer.find(frame->hd.stream_id);
+    if (stream == nullptr) return 0;
+    stream->call.connection = peer.number;
+    stream->call.stream = frame->hd.stream_id;
+    peer.server->script_(*peer.server, stream->call);
     return 0;
   }
 
   static int closed(nghttp2_session*, std::int32_t id, std::uint32_t, void* user) {
-    *static_cast<Peer*>(user)->streams[id].call.gone = true;
+    static_cast<Peer*>(user)->close(id);
     return 0;
   }
 
   static ssize_t body(nghttp2_session*, std::int32_t id, std::uint8_t* out, std::size_t size, std::uint32_t* flags,
                       nghttp2_data_source* source, void*) {
-    Peer::Stream& stream = static_cast<Peer*>(source->ptr)->streams[id];
-    const std::string_view rest = std::string_view(stream.body).substr(stream.sent);
+    Peer::Stream* const stream = static_cast<Peer*>(source->ptr)->find(id);
+    if (stream == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+    const std::string_view rest = std::string_view(stream->body).substr(stream->sent);
     const std::size_t part = std::min(size, rest.size());
-    if (part == 0 && !stream.ended) return NGHTTP2_ERR_DEFERRED;
+    if (part == 0 && !stream->ended) return NGHTTP2_ERR_DEFERRED;
     std::memcpy(out, rest.data(), part);
-    stream.sent += part;
+    stream->sent += part;
     if (part < rest.size()) return static_cast<ssize_t>(part);
-    stream.body.clear();  // A watch would keep all it ever said.
-    stream.sent = 0;
-    if (stream.ended) *flags |= NGHTTP2_DATA_FLAG_EOF;
+    empty(stream->body);  // A watch would keep all it ever said.
+    stream->sent = 0;
+    if (stream->ended) *flags |= NGHTTP2_DATA_FLAG_EOF;
     return static_cast<ssize_t>(part);
   }
 };
@@ -294,7 +315,7 @@ void ScriptedServer::answer(const Call& call, int status, const std::string& bod
 
 void ScriptedServer::begin(const Call& call, int status, const Headers& headers) {
   Peer* const to = peer(call.connection);
-  if (to == nullptr) return;
+  if (to == nullptr || to->find(call.stream) == nullptr) return;
   if (!to->session) {
     to->unsent += fmt::format("HTTP/1.1 {} Scripted\r\nTransfer-Encoding: chunked\r\n", status);
     for (const Header& one : headers) to->unsent += fmt::format("{}: {}\r\n", one.name, one.value);
@@ -312,25 +333,27 @@ void ScriptedServer::begin(const Call& call, int status, const Headers& headers)
 
 void ScriptedServer::more(const Call& call, const std::string& bytes_to_send) {
   Peer* const to = peer(call.connection);
-  if (to == nullptr || bytes_to_send.empty()) return;
+  Peer::Stream* const stream = to == nullptr ? nullptr : to->find(call.stream);
+  if (stream == nullptr || stream->ended || bytes_to_send.empty()) return;
   if (!to->session) {
     to->unsent += fmt::format("{:x}\r\n{}\r\n", bytes_to_send.size(), bytes_to_send);
     return;
   }
-  to->streams[call.stream].body += bytes_to_send;
+  stream->body += bytes_to_send;
   nghttp2_session_resume_data(to->session.get(), call.stream);
 }
 
 void ScriptedServer::end(const Call& call) {
   Peer* const to = peer(call.connection);
-  if (to == nullptr) return;
+  Peer::Stream* const stream = to == nullptr ? nullptr : to->find(call.stream);
+  if (stream == nullptr) return;
   if (!to->session) {
     to->unsent += "0\r\n\r\n";
-    *to->streams[call.stream].call.gone = true;
+    to->close(call.stream);
     to->busy = false;
     return;
   }
-  to->streams[call.stream].ended = true;
+  stream->ended = true;
   nghttp2_session_resume_data(to->session.get(), call.stream);
 }
 
@@ -357,8 +380,8 @@ void ScriptedServer::raw(int connection, const std::string& bytes_to_send) {
 std::size_t ScriptedServer::unsent(const Call& call) const {
   Peer& to = *peer(call.connection);
   if (!to.session) return to.unsent.size() - to.sent;
-  const Peer::Stream& stream = to.streams[call.stream];
-  return stream.body.size() - stream.sent;
+  const Peer::Stream* const stream = to.find(call.stream);
+  return stream == nullptr ? 0 : stream->body.size() - stream->sent;
 }
 
 std::string ScriptedServer::server_name(const Call& call) const {
@@ -373,12 +396,7 @@ void ScriptedServer::run(std::stop_token stop) {
   while (!stop.stop_requested()) {
     eventfd_t ignored = 0;
     ::eventfd_read(wake_.get(), &ignored);
-    std::vector<std::function<void()>> work;
-    {
-      const std::lock_guard lock(mutex_);
-      work.swap(posted_);
-    }
-    for (const auto& one : work) one();
+    do_posted();
     accept();
     std::vector<pollfd> fds = {{wake_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
     if (!frozen_) {
@@ -390,6 +408,16 @@ void ScriptedServer::run(std::stop_token stop) {
     }
     ::poll(fds.data(), fds.size(), -1);
   }
+}
+
+// What it is done with is gone before the next wait, which may be long.
+void ScriptedServer::do_posted() {
+  std::vector<std::function<void()>> work;
+  {
+    const std::lock_guard lock(mutex_);
+    work.swap(posted_);
+  }
+  for (const auto& one : work) one();
 }
 
 void ScriptedServer::accept() {
@@ -418,7 +446,9 @@ void ScriptedServer::accept() {
   nghttp2_session* session = nullptr;
   nghttp2_session_server_new(&session, callbacks, fresh.get());
   nghttp2_session_callbacks_del(callbacks);
-  nghttp2_submit_settings(session, 0, nullptr, 0);
+  // As many as an API server allows. Without a limit nghttp2 remembers every stream that there ever was.
+  const nghttp2_settings_entry most{.settings_id = NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, .value = 100};
+  nghttp2_submit_settings(session, 0, &most, 1);
   fresh->session.reset(session);
   peers_.emplace(fresh->number, std::move(fresh));
 }
@@ -428,10 +458,11 @@ void ScriptedServer::take_requests(Peer& one) {
     auto request = next_request(one.input);
     if (!request) return;
     one.busy = true;
-    Call& call = one.streams[++one.calls].call;
+    Call call;
     call.connection = one.number;
-    call.stream = one.calls;
+    call.stream = ++one.calls;
     call.request = *std::move(request);
+    one.streams[call.stream].call = call;  // Which may be closed while the script looks at it.
     script_(*this, call);
   }
 }
@@ -464,7 +495,7 @@ void ScriptedServer::serve(Peer& one) {
     if (written <= 0) break;
     one.sent += static_cast<std::size_t>(written);
     if (one.sent < one.unsent.size()) continue;
-    one.unsent.clear();
+    empty(one.unsent);
     one.sent = 0;
   }
 }

@@ -70,8 +70,8 @@ class ScriptedServer {
   void cut(int connection);
   void cut_all();
   void raw(int connection, const std::string& bytes);
-  void freeze() { frozen_ = true; }  // Keeps every connection and says nothing any more.
-  std::size_t unsent(const Call& call) const;
+  void freeze() { frozen_ = true; }                 // Keeps every connection and says nothing any more.
+  std::size_t unsent(const Call& call) const;       // Of its answer; of one that is closed, nothing.
   std::string server_name(const Call& call) const;  // That the client asked for (SNI); empty: none.
 
  private:
@@ -79,6 +79,7 @@ class ScriptedServer {
   struct Callbacks;
   Peer* peer(int connection) const;
   void run(std::stop_token stop);
+  void do_posted();
   void accept();
   void serve(Peer& peer);
   void take_requests(Peer& peer);

@@ -114,5 +114,33 @@ TEST_F(Follow, deadline_stop_and_a_lost_connection_end_it) {
   EXPECT_EQ(stream_->follow(take, soon(), {}).error().fault(), Fault::unavailable);
 }
 
+// Of the server that these tests have: what is said too late must not stand in the next answer.
+TEST(Scripted, what_is_said_after_the_end_of_a_call_goes_nowhere) {
+  for (const auto speaks : {ScriptedServer::Speaks::http2, ScriptedServer::Speaks::http1}) {
+    std::optional<ScriptedServer::Call> last;
+    ScriptedServer server(
+        [&](ScriptedServer& self, const ScriptedServer::Call& call) {
+          if (last) {
+            self.begin(*last, 500);
+            self.more(*last, "late");
+            self.end(*last);
+            EXPECT_EQ(self.unsent(*last), 0U);
+          }
+          last = call;
+          self.answer(call, 200, "fine");
+          self.more(call, "late");
+          self.end(call);
+        },
+        "127.0.0.1", speaks);
+    Client client = connect_to(server);
+    for (int i = 0; i < 3; ++i) {
+      const auto answer = client.send(get("/"), soon());
+      ASSERT_TRUE(answer) << answer.error().message();
+      EXPECT_EQ(answer->status, 200);
+      EXPECT_EQ(answer->body, "fine");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace http
