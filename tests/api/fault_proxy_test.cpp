@@ -53,6 +53,27 @@ TEST(Describe, reads_verb_resource_and_name) {
   EXPECT_EQ(describe("GET", "/healthz").verb, "GET");
 }
 
+// No API server says such a thing, so one plays it here.
+TEST(PassedOn, what_is_no_event_goes_over_as_it_comes_and_so_does_all_after_it) {
+  using namespace std::string_literals;
+  const std::string event = "\0\0\0\3abc"s;
+  const std::string garbage = "\xff\xff\xff\xffgarbage"s;
+  http::ScriptedServer server([&](http::ScriptedServer& self, const http::ScriptedServer::Call& call) {
+    self.begin(call, 200, {{"content-type", "application/vnd.kubernetes.protobuf;stream=watch"}});
+    self.more(call, event + event + garbage);
+    self.more(call, event);
+    self.end(call);
+  });
+  FaultProxy proxy(server.url(), server.trust());
+  proxy.inject({.verb = "watch"}, fault::Duplicate());
+  http::TlsOptions trust;
+  trust.ca = proxy.ca();
+  http::Client client(proxy.url(), must(http::TlsContext::load(trust)));
+  const auto answer = client.send(http::get("/api/v1/pods?watch=1"), soon().deadline);
+  ASSERT_OK(answer);
+  EXPECT_EQ(answer->body, event + event + event + event + garbage + event);
+}
+
 TEST_P(FaultProxyTest, without_faults_it_is_as_if_it_were_not_there) {
   ASSERT_OK(through_->create(kConfigMaps, ns_, config_map("a", "one"), soon()));
   EXPECT_EQ(at(*through_->get(kConfigMaps, key("a"), soon()), "data", "value"), "one");

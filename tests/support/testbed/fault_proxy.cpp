@@ -69,12 +69,20 @@ struct PassedEvent {
   std::string name;  // Of the object that it is about; none for a bookmark.
 };
 
+// The event that `pending` begins with; nothing while some of it is still to come. After an error nobody can tell where
+// the next one would begin.
+using Taken = base::Result<std::optional<PassedEvent>>;
+
+constexpr std::size_t kLargestEvent = 16U << 20U;
+
 // As JSON Kubernetes ends each with a line feed.
-std::optional<PassedEvent> take_line(std::string& pending) {
+Taken take_line(std::string_view pending) {
   const auto end = pending.find('\n');
-  if (end == std::string::npos) return std::nullopt;
-  PassedEvent out{.bytes = pending.substr(0, end + 1), .type = {}, .name = {}};
-  pending.erase(0, end + 1);
+  if (end == std::string_view::npos) {
+    if (pending.size() > kLargestEvent) return base::fail(base::Fault::invalid, "a line without an end");
+    return std::nullopt;
+  }
+  PassedEvent out{.bytes = std::string(pending.substr(0, end + 1)), .type = {}, .name = {}};
   const auto text_after = [&](std::string_view before) {
     const auto at = out.bytes.find(before);
     if (at == std::string::npos) return std::string();
@@ -87,15 +95,15 @@ std::optional<PassedEvent> take_line(std::string& pending) {
 }
 
 // As a message it has its length before it.
-std::optional<PassedEvent> take_message(std::string& pending) {
-  kube::MessageFramer framer;
-  framer.feed(pending);
-  const auto frame = framer.next();
-  if (!frame || !*frame) return std::nullopt;
-  const std::size_t size = 4 + (*frame)->size();
-  PassedEvent out{.bytes = pending.substr(0, size), .type = {}, .name = {}};
-  pending.erase(0, size);
-  if (const auto event = kube::open_event(**frame)) {
+Taken take_message(std::string_view pending) {
+  constexpr std::size_t kLengthSize = 4;
+  if (pending.size() < kLengthSize) return std::nullopt;
+  std::size_t length = 0;
+  for (const char c : pending.substr(0, kLengthSize)) length = length << 8U | static_cast<unsigned char>(c);
+  if (length > kLargestEvent) return base::fail(base::Fault::invalid, "no message is so long");
+  if (pending.size() < kLengthSize + length) return std::nullopt;
+  PassedEvent out{.bytes = std::string(pending.substr(0, kLengthSize + length)), .type = {}, .name = {}};
+  if (const auto event = kube::open_event(pending.substr(kLengthSize, length))) {
     constexpr std::uint32_t kMetadata = 1;
     constexpr std::uint32_t kName = 1;
     out.type = event->type;
@@ -117,15 +125,20 @@ class EventFilter {
   bool frozen() const { return left_ == 0; }
 
   std::string pass(const std::string& bytes) {
+    if (broken_) return bytes;
     pending_ += bytes;
     std::string out;
+    std::size_t passed = 0;
     while (!frozen()) {
-      const auto event = take_(pending_);
-      if (!event) break;
-      if (!omitted_.empty() && event->type == omitted_) continue;
-      for (int i = 0; i < copies_; ++i) out += reorders_ ? in_other_order(*event) : event->bytes;
+      const auto event = take_(std::string_view(pending_).substr(passed));
+      if (!event) return out + give_up_at(passed);
+      if (!*event) break;
+      passed += (*event)->bytes.size();
+      if (!omitted_.empty() && (*event)->type == omitted_) continue;
+      for (int i = 0; i < copies_; ++i) out += reorders_ ? in_other_order(**event) : (*event)->bytes;
       if (left_ > 0) --left_;
     }
+    pending_.erase(0, passed);
     return out;
   }
 
@@ -133,6 +146,12 @@ class EventFilter {
   std::string rest() { return std::exchange(held_, {}).bytes; }
 
  private:
+  // These are no events: from there on all goes over as it comes.
+  std::string give_up_at(std::size_t passed) {
+    broken_ = true;
+    return rest() + std::exchange(pending_, {}).substr(passed);
+  }
+
   std::string in_other_order(const PassedEvent& event) {
     const PassedEvent earlier = std::exchange(held_, {});
     if (event.name.empty() || event.name == earlier.name) return earlier.bytes + event.bytes;
@@ -141,11 +160,12 @@ class EventFilter {
     return {};
   }
 
-  std::optional<PassedEvent> (*take_)(std::string& pending);
+  Taken (*take_)(std::string_view pending);
   int copies_;
   bool reorders_;
   std::string omitted_;  // The type of events that never come; empty: all come.
   int left_;             // Negative: no limit.
+  bool broken_ = false;
   std::string pending_;
   PassedEvent held_;
 };
