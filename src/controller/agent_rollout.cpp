@@ -282,7 +282,9 @@ kube::Result<DaemonSet> AgentRollout::apply(DaemonSet wanted, const DaemonSet* l
       wanted.meta.resource_version.clear();
     }
   }
-  const auto answer = TRY(client_.patch(kSets, key, kube::PatchType::apply, api::encode(wanted), limit));
+  // What somebody has made of that name since we looked is theirs: a conflict, and then we look again.
+  const auto type = live != nullptr ? kube::PatchType::apply : kube::PatchType::apply_unowned;
+  const auto answer = TRY(client_.patch(kSets, key, type, api::encode(wanted), limit));
   set_writes_[key.ns].note(answer);
   return TRY(decode(answer));
 }

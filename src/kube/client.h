@@ -60,7 +60,7 @@ class Client {
   Result<std::string> create(const Resource& resource, std::string_view ns, std::string body, const Limit& limit);
   Result<std::string> update(const Resource& resource, const Key& key, std::string body, const Limit& limit);
   Result<std::string> update_status(const Resource& resource, const Key& key, std::string body, const Limit& limit);
-  // `type` apply is server-side apply by our one field manager: fields in the body become and stay ours.
+  // Server-side apply is by our one field manager: fields in the body become and stay ours.
   Result<std::string> patch(const Resource& resource, const Key& key, PatchType type, std::string body,
                             const Limit& limit);
   Result<std::string> patch_status(const Resource& resource, const Key& key, PatchType type, std::string body,

@@ -56,6 +56,7 @@ std::string_view media_type(PatchType type) {
     case PatchType::json:
       return "application/json-patch+json";
     case PatchType::apply:
+    case PatchType::apply_unowned:
       return "application/apply-patch+yaml";  // JSON is YAML.
   }
   return {};

@@ -36,7 +36,9 @@ struct WatchRequest {
   bool as_message = false;  // As in a list.
 };
 
-enum class PatchType { merge, json, apply };
+// Server-side apply: `apply` takes the fields in the body, whoever wrote them last; `apply_unowned` is a conflict where
+// another has written one of them otherwise, so that it overwrites nobody.
+enum class PatchType { merge, json, apply, apply_unowned };
 
 // Only the object that is meant, in the state that was seen; empty fields ask nothing.
 struct Preconditions {

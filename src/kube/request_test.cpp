@@ -58,6 +58,10 @@ TEST(Request, writes_name_their_manager_and_their_type) {
   EXPECT_EQ(applied.method, "PATCH");
   EXPECT_EQ(applied.target, "/api/v1/nodes/a/status?fieldManager=me&force=true");
   EXPECT_EQ(http::find(applied.headers, "content-type"), "application/apply-patch+yaml");
+
+  const auto careful = patch(kNodes, {"", "a"}, "", PatchType::apply_unowned, "{}", "me");
+  EXPECT_EQ(careful.target, "/api/v1/nodes/a?fieldManager=me") << "the server refuses to take what is another's";
+  EXPECT_EQ(http::find(careful.headers, "content-type"), "application/apply-patch+yaml");
   EXPECT_EQ(http::find(applied.headers, "content-length"), "2");
   EXPECT_EQ(create(kServices, "shop", "{}", "me").target, "/api/v1/namespaces/shop/services?fieldManager=me");
 }

@@ -94,6 +94,28 @@ TEST_F(AgentRolloutTest, D42_an_agent_is_told_that_another_counts_before_its_set
   EXPECT_TRUE(has_set(kHome));
 }
 
+// It is made after the last look and before our write, which is on its way already. With our selector, or the server
+// would refuse to change it anyway.
+TEST_F(AgentRolloutTest, a_daemon_set_that_somebody_makes_before_our_first_write_is_left_as_it_is) {
+  proxy_.inject({.verb = "patch", .resource = "daemonsets"}, testbed::fault::Hold());
+  create_agent(kHome);
+  std::jthread passes([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) (void)rollout_.reconcile(stop);
+  });
+  const auto writes = [&] { return proxy_.calls({.verb = "patch", .resource = "daemonsets"}); };
+  ASSERT_TRUE(testbed::eventually("our write is on its way", kBound, [&] { return writes() == 1; }));
+  must(script_.client().create(
+      kSets, kHome,
+      R"({"metadata":{"name":"iprule-agent"},"spec":{"selector":{"matchLabels":{"app":"iprule-agent"}},"template":{)"
+      R"("metadata":{"labels":{"app":"iprule-agent"}},"spec":{"containers":[{"name":"agent","image":"theirs:1"}]}}}})",
+      soon()));
+  const auto theirs = must(script_.client().get(kSets, {kHome, "iprule-agent"}, soon()));
+  proxy_.release();
+  ASSERT_TRUE(testbed::eventually("whose it is was seen", kBound, [&] { return why_not_ready(kHome) == "NameTaken"; }));
+  EXPECT_EQ(must(script_.client().get(kSets, {kHome, "iprule-agent"}, soon())), theirs);
+  EXPECT_EQ(writes(), 1);
+}
+
 // Servers before 1.30 check the whole object with every write, also what was stored when less was checked.
 TEST_F(AgentRolloutTest, D43_an_agent_whose_status_is_refused_is_rolled_out_and_its_event_says_why) {
   proxy_.inject(
