@@ -44,10 +44,23 @@ class ControllerFaults : public ControllerBehindProxy {
     EXPECT_FALSE(bodies.empty()) << match.verb << " " << match.resource;
     for (const std::string& body : bodies) EXPECT_THAT(body, condition) << match.verb << " " << match.resource;
   }
+  // Of the object itself: its owners have a uid, too.
+  void expect_object(const CallMatch& match, std::size_t from = 0) {
+    const auto bodies = proxy_.bodies(match);
+    EXPECT_GT(bodies.size(), from) << match.verb << " " << match.resource;
+    for (std::size_t i = from; i < bodies.size(); ++i) {
+      EXPECT_NE(api_test::at(bodies[i], "metadata", "uid"), "") << match.resource << " " << bodies[i];
+      EXPECT_NE(api_test::at(bodies[i], "metadata", "resourceVersion"), "") << match.resource << " " << bodies[i];
+    }
+  }
 };
 
 TEST_F(ControllerFaults, B5_while_every_write_conflicts_nothing_changes_and_then_the_end_is_the_same) {
+  api_test::must(testbed::shared_cluster().kubectl({"delete", "daemonsets", "--all", "--all-namespaces"}));
   settle(5);
+  const CallMatch sets{.verb = "patch", .resource = "daemonsets"};
+  const CallMatch agents_status{.verb = "patch", .resource = "agents/status"};
+  ASSERT_TRUE(becomes("the agents' set", [&] { return proxy_.calls(sets) == 1 && proxy_.calls(agents_status) > 0; }));
   for (const char* verb : {"create", "update", "patch", "delete"}) {
     const std::string conflict =
         R"({"kind":"Status","status":"Failure","reason":"Conflict","code":409,"message":"the object has been modified"})";
@@ -56,6 +69,9 @@ TEST_F(ControllerFaults, B5_while_every_write_conflicts_nothing_changes_and_then
   const int creates = proxy_.calls(kCreates);
   put_services(6, 10);
   put_rule(121);
+  script_.patch_agent(R"({"spec":{"logLevel":"debug"}})");
+  script_.delete_node("n1");
+  script_.add_node("n2");
   // What was under way before has come to its end by then.
   ASSERT_TRUE(becomes("one was tried", [&] { return proxy_.calls(kCreates) > creates; }));
   const auto before = versions();
@@ -72,8 +88,12 @@ TEST_F(ControllerFaults, B5_while_every_write_conflicts_nothing_changes_and_then
   expect_conditions({.verb = "update", .resource = "ipruleconfigs"}, with_version);
   expect_conditions({.verb = "update", .resource = "ipruleconfigs/status"}, with_version);
   expect_conditions({.verb = "update", .resource = "iprules/status"}, with_version);
-  expect_conditions({.verb = "delete", .resource = "ipruleconfigs"},
-                    AllOf(HasSubstr(R"("preconditions")"), HasSubstr(R"("uid":")"), with_version));
+  for (const char* kind : {"ipruleconfigs", "nodestates"}) {
+    expect_conditions({.verb = "delete", .resource = kind},
+                      AllOf(HasSubstr(R"("preconditions")"), HasSubstr(R"("uid":")"), with_version));
+  }
+  expect_object(agents_status);
+  expect_object(sets, 1);  // The first is not for an object, and overwrites none.
 }
 
 TEST_F(ControllerFaults, A2_a_server_that_dies_in_the_midst_of_a_pass_gets_the_rest_of_it_when_it_is_back) {

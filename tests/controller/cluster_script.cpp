@@ -81,6 +81,10 @@ void ClusterScript::add_agent(const std::string& spec) {
       soon()));
 }
 
+void ClusterScript::patch_agent(const std::string& patch) {
+  must(client_->patch(ours("agents", true), {kNamespace, "agent"}, kube::PatchType::merge, patch, soon()));
+}
+
 void ClusterScript::add_node(const std::string& name, AgentKind kind) {
   must(client_->create(kNodes, "", fmt::format(R"({{"metadata":{{"name":"{}"}}}})", name), soon()));
   const std::string more = kind == AgentKind::ours ? R"(,"app.kubernetes.io/name":"ip-rule-operator")" : "";

@@ -23,6 +23,7 @@ class ClusterScript {
 
   // Nodes, Agents and their pods, in the name space `ns`.
   void add_agent(const std::string& spec = "{}");
+  void patch_agent(const std::string& patch);
   enum class AgentKind { ours, old };
   void add_node(const std::string& name, AgentKind kind = AgentKind::ours);  // With an agent's pod, ready.
   void delete_node(const std::string& name);
