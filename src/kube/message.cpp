@@ -70,7 +70,8 @@ void MessageFramer::feed(std::string_view bytes) {
 
 base::Result<std::optional<std::string_view>> MessageFramer::next() {
   if (start_ == buffer_.size() && buffer_.capacity() > kKeptCapacity) {
-    buffer_ = std::string();  // A list has passed; single events need less.
+    buffer_.clear();
+    buffer_.shrink_to_fit();  // A list has passed; single events need less.
     start_ = 0;
   }
   const auto rest = std::string_view(buffer_).substr(start_);

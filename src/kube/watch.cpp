@@ -88,7 +88,8 @@ base::Result<std::optional<json::Value>> Framer::next(json::Reader& reader) {
     return fail(Fault::invalid, fmt::format("an object of the stream is larger than {} bytes", max_object_));
   }
   if (start_ == buffer_.size() && buffer_.capacity() > kKeptCapacity) {
-    buffer_ = std::string();  // A list has passed; single events need less.
+    buffer_.clear();          // Not by assignment: an empty string leaves the one that it is given to its room.
+    buffer_.shrink_to_fit();  // A list has passed; single events need less.
     begin_at(0);
   }
   return std::nullopt;

@@ -1,5 +1,6 @@
 #include "kube/watch.h"
 
+#include <malloc.h>
 #include <vector>
 
 #include <fmt/format.h>
@@ -67,6 +68,27 @@ TEST(Framer, an_object_without_end_is_an_error_in_time) {
   EXPECT_TRUE(drain(framer, got));
   framer.feed(std::string(200, 'x'));
   EXPECT_FALSE(drain(framer, got));
+}
+
+// What is large has a mapping of its own. The heaps of sanitizers tell nothing.
+std::size_t heap_in_use() {
+  const auto info = ::mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+constexpr std::size_t kList = 8U << 20U;
+
+TEST(Framer, the_room_of_a_list_is_given_back_before_single_events) {
+  const std::size_t before = heap_in_use();
+  Framer framer;
+  Documents got;
+  framer.feed("{\"a\":\"" + std::string(kList, 'x') + "\"}\n");
+  ASSERT_TRUE(drain(framer, got));
+  ASSERT_EQ(got.size(), 1U);
+  got = Documents();
+  EXPECT_LT(heap_in_use(), before + kList / 2);
+  framer.feed("{\"b\":1}\n");
+  ASSERT_TRUE(drain(framer, got));
+  EXPECT_EQ(got, Documents{R"({"b":1})"});
 }
 
 TEST(Event, each_type_is_read) {
@@ -190,6 +212,16 @@ TEST(EventReader, what_is_no_event_is_an_error) {
   EXPECT_EQ(error(framed("")), "not a message of an API server");
   EXPECT_EQ(error(std::string("\0\xff\xff\xff", 4)), "none") << "16 MiB are yet to come";
   EXPECT_NE(error(event_message("ADDED", "Thing", thing("a", "1", "")), nullptr), "none") << "nobody asked for that";
+}
+
+TEST(MessageFramer, the_room_of_a_list_is_given_back_before_single_events) {
+  const std::size_t before = heap_in_use();
+  MessageFramer framer;
+  framer.feed(framed(std::string(kList, 'x')));
+  ASSERT_TRUE(framer.next().value());
+  framer.feed(framed("y"));
+  EXPECT_LT(heap_in_use(), before + kList / 2);
+  EXPECT_EQ(framer.next().value(), "y");
 }
 
 TEST(MessageFramer, a_message_without_end_is_an_error_in_time) {
