@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -111,7 +112,7 @@ void ListWatch::failed(const Error& error, base::TimePoint now) {
 }
 
 void ListWatch::opened(base::TimePoint now) {
-  events_ = EventReader(options_.schema);
+  forget_events();
   spoke_ = false;
   opened_at_ = heard_at_ = now;
   if (initial_) {
@@ -132,7 +133,7 @@ bool ListWatch::heard(std::string_view bytes, base::TimePoint now) {
 }
 
 void ListWatch::ended(base::TimePoint now) {
-  events_ = EventReader();
+  forget_events();
   if (initial_) return failed(base::Error(Fault::unavailable, "the stream ended before its list did"), now);
   was_cut_ = now + kGrace < opened_at_ + timeout_;  // A server that is stopped ends its watches in good order, too.
   if (spoke_) {
@@ -239,9 +240,15 @@ void ListWatch::begin_list() {
 
 void ListWatch::drop_list() {
   if (listing_) sink_.abort_list();
-  events_ = EventReader();  // Half an object may be all that has come of it, and a long pause lies ahead.
+  forget_events();
   listing_ = initial_ = false;
   page_token_.clear();
+}
+
+// Half an object may be all that has come, and a long pause lie ahead. Moved out, as its buffer would outlive an
+// assignment: an empty string leaves the one that it is given to its room.
+void ListWatch::forget_events() {
+  (void)std::exchange(events_, EventReader(options_.schema));
 }
 
 void ListWatch::back_off(const Error& error, base::TimePoint now) {

@@ -90,6 +90,7 @@ class ListWatch {
   base::Status finish_list(std::uint64_t version);
   void begin_list();
   void drop_list();
+  void forget_events();
   void back_off(const Error& error, base::TimePoint now);
   void all_is_well();
   std::chrono::seconds draw_timeout();

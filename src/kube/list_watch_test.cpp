@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "kube/heap_test.h"
 #include "kube/list_watch_test.h"
 #include "kube/reflector.h"
 #include "kube/store.h"
@@ -92,6 +93,18 @@ TEST_F(Steps, a_streamed_list_that_was_cut_counts_for_nothing) {
   load(7);
   EXPECT_EQ(store_.latest()->version, 7U) << "no list that goes back in time";
   EXPECT_TRUE(store_.latest()->objects.empty());
+}
+
+TEST_F(Steps, half_an_object_is_not_kept_through_a_pause) {
+  constexpr std::size_t kHalf = 8U << 20U;
+  load(3);
+  const std::size_t before = heap_in_use();
+  for (const bool in_good_order : {true, false}) {
+    steps_.heard(R"({"type":"ADDED","object":{"value":")" + std::string(kHalf, 'x'), now_);
+    in_good_order ? steps_.ended(now_) : steps_.failed(base::Error(Fault::unavailable, "cut"), now_);
+    EXPECT_LT(heap_in_use(), before + kHalf / 2);
+    steps_.opened(now_ += 1min);
+  }
 }
 
 TEST_F(Steps, asked_to_look_again_it_takes_the_newest_list_and_counts_it) {
