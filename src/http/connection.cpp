@@ -23,6 +23,8 @@ constexpr std::size_t kRecordSize = 16U << 10U;  // The largest TLS record.
 constexpr std::size_t kReadAtOnce = 64U << 10U;  // What the session is given in one piece.
 constexpr int kPieces = 16;                      // Then other connections and the callers have a turn.
 
+constexpr std::size_t kKeptUnsent = 4 * kRecordSize;  // Of what is sent: over HTTP/1.1 a request is in one piece.
+
 // A server sends a list in thousands of small records. Where so much comes in so short a time, it is left to gather for
 // a moment: to wake up for each record would cost both sides more than the moment does.
 constexpr std::size_t kMuch = 32U << 10U;
@@ -195,6 +197,7 @@ void Connection::note_received(std::size_t size, base::TimePoint now) {
 base::Status Connection::gather() {
   unsent_.clear();
   unsent_from_ = 0;
+  if (unsent_.capacity() > kKeptUnsent) unsent_.shrink_to_fit();
   while (unsent_.size() < kRecordSize) {
     const auto frame = TRY(session_->outgoing());
     if (frame.empty()) break;

@@ -18,6 +18,7 @@ using ErrorCode = boost::beast::error_code;
 
 constexpr int kFirstFinal = 200;  // Below are interim answers.
 constexpr std::string_view kContentLength = "content-length";
+constexpr std::size_t kKeptByIdle = 16U << 10U;
 
 std::string_view view(boost::beast::string_view text) {
   return {text.data(), text.size()};
@@ -166,7 +167,8 @@ void Http1Session::input_lost() {
 }
 
 base::Result<std::string_view> Http1Session::outgoing() {
-  sent_ = std::exchange(unsent_, {});
+  // Not by an assignment, which would keep the space of the last request, however large that was.
+  std::exchange(unsent_, {}).swap(sent_);
   return sent_;
 }
 
@@ -184,6 +186,7 @@ void Http1Session::finish() {
   if (parser_->is_interim()) return expect_answer();
   over_ = over_ || !parser_->keep_alive();
   served_ = true;
+  if (unparsed_.capacity() > kKeptByIdle) unparsed_.shrink_to_fit();  // A large answer has passed.
   std::exchange(exchange_, {})->finish();
 }
 

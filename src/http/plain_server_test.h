@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <netinet/in.h>
 #include <poll.h>
@@ -52,6 +54,13 @@ inline std::string read_until(const base::Fd& connection, std::string_view end) 
   std::string out;
   char byte = 0;
   while (!out.ends_with(end) && ::recv(connection.get(), &byte, 1, 0) == 1) out += byte;
+  return out;
+}
+
+inline std::string read_bytes(const base::Fd& connection, std::size_t count) {
+  std::string out(count, '\0');
+  const ssize_t size = ::recv(connection.get(), out.data(), count, MSG_WAITALL);
+  out.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
   return out;
 }
 
