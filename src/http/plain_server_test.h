@@ -89,6 +89,21 @@ inline void leave(const base::Fd& connection, std::string_view last_words) {
   wait_until_it_has_come(connection);
 }
 
+// From here on the connection takes in no packet, and so answers none: as if its host had lost its power.
+inline void vanish(const base::Fd& connection) {
+  struct Step {                 // The kernel's sock_filter,
+    std::uint16_t code = 0x06;  // BPF_RET | BPF_K: so many bytes of the packet are kept.
+    std::uint8_t if_true = 0;
+    std::uint8_t if_false = 0;
+    std::uint32_t kept = 0;
+  } none;
+  struct Program {  // and its sock_fprog.
+    unsigned short length;
+    const Step* steps;
+  } const program{.length = 1, .steps = &none};
+  EXPECT_EQ(::setsockopt(connection.get(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program), 0);
+}
+
 inline bool has_something_to_read(const base::Fd& connection) {
   pollfd ready{.fd = connection.get(), .events = POLLIN, .revents = 0};
   return ::poll(&ready, 1, 0) > 0;

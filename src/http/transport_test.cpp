@@ -15,6 +15,8 @@
 namespace http {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr const char* kYes = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes";
 constexpr const char* kEvent = "1\r\nx\r\n";
 
@@ -99,6 +101,37 @@ TEST_F(IdleConnections, what_the_server_says_when_it_leaves_is_no_answer_to_the_
   ASSERT_TRUE(response) << response.error().message();
   EXPECT_EQ(response->status, 200);
   EXPECT_EQ(response->body, "yes");
+}
+
+// HTTP/1.1 has no ping: who waits for an event, and who has asked, are told all the same.
+TEST(Transport, a_server_whose_host_is_gone_is_given_up) {
+  PlainServer server;
+  Transport transport(server.url(), *TlsContext::load({.insecure = true}), {.ping_after = 1s, .ping_timeout = 3s}, {});
+  const auto ask = [&](Exchange::Mode mode) {
+    auto out = std::make_shared<Exchange>(get("/"), mode, 1000);
+    transport.start(out);
+    return out;
+  };
+  const auto served = ask(Exchange::Mode::whole);
+  const base::Fd idle = server.accept();
+  const auto stream = ask(Exchange::Mode::streamed);
+  const base::Fd streaming = server.accept();
+  for (const base::Fd* one : {&idle, &streaming}) read_until(*one, "\r\n\r\n");
+  say(idle, kYes);
+  ASSERT_TRUE(served->wait_end(soon(), {}));
+  say(streaming, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+  say(streaming, kEvent);
+  ASSERT_EQ(stream->read(soon(), {}).value_or(""), "x");
+
+  vanish(idle);
+  vanish(streaming);
+  const auto asked = ask(Exchange::Mode::whole);
+  const auto silence = stream->read(soon(), {});
+  ASSERT_FALSE(silence);
+  EXPECT_EQ(silence.error().fault(), base::Fault::unavailable) << silence.error().message();
+  const auto answer = asked->wait_end(soon(), {});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().fault(), base::Fault::unavailable) << answer.error().message();
 }
 
 }  // namespace
