@@ -116,6 +116,52 @@ TEST_F(ControllerFaults, A2_a_server_that_dies_in_the_midst_of_a_pass_gets_the_r
   }
 }
 
+struct LastWrite {
+  CallMatch match;
+  int skip;  // So many of them are done before.
+};
+
+class ServerDeath : public ControllerFaults, public testing::WithParamInterface<LastWrite> {};
+
+// Another table: objects are made, withdrawn, acknowledged and deleted, and statuses follow.
+TEST_P(ServerDeath, A2_in_whatever_phase_a_server_dies_the_end_is_the_same) {
+  constexpr int kServices = 10;
+  settle(kServices);
+  const ObedientAgents agents(script_);
+  const int before = proxy_.calls(GetParam().match);
+  proxy_.inject(GetParam().match, fault::Hold{}, {.skip = GetParam().skip, .count = 1});
+  put_rule(121);
+  ASSERT_TRUE(becomes("one is held", [&] { return proxy_.calls(GetParam().match) > before + GetParam().skip; }));
+  std::map<std::string, std::string> made;
+  for (const api::IPRuleConfig& config : script_.configs()) {
+    if (config.spec.table == 121) made[config.meta.name] = config.meta.uid;
+  }
+  testbed::Cluster& cluster = testbed::shared_cluster();
+  cluster.api_server().kill();
+  proxy_.release();
+  api_test::must(cluster.api_server().restart());
+  EXPECT_TRUE(eventually("the clean end", kRecovery, [&] {
+    return script_.configs().size() == kServices && are_published(kServices, 121) && is_programmed();
+  }));
+  for (const auto& [name, uid] : made) {
+    const auto config = script_.config(name);
+    ASSERT_TRUE(config);
+    EXPECT_EQ(config->meta.uid, uid) << "none was made twice";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(At, ServerDeath,
+                         testing::Values(LastWrite{{.verb = "create", .resource = "ipruleconfigs"}, 4},
+                                         LastWrite{{.verb = "update", .resource = "ipruleconfigs"}, 4},
+                                         LastWrite{{.verb = "delete", .resource = "ipruleconfigs"}, 4},
+                                         LastWrite{{.verb = "update", .resource = "ipruleconfigs/status"}, 4},
+                                         LastWrite{{.verb = "update", .resource = "iprules/status"}, 0}),
+                         [](const auto& at) -> std::string {
+                           const std::string& resource = at.param.match.resource;
+                           return at.param.match.verb + "_of_" + (resource.ends_with("/status") ? "status_of_" : "") +
+                                  resource.substr(0, resource.find('/'));
+                         });
+
 // Later than a controller waits for the echo of its own writes: it decides on a view that lacks them.
 TEST_F(ControllerFaults, D9_with_a_late_watch_a_desired_object_stays_present_and_is_made_once) {
   proxy_.inject({.verb = "watch", .resource = "ipruleconfigs"}, fault::Lag{6s}, {.count = FaultProxy::kAlways});
