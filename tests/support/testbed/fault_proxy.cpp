@@ -139,6 +139,8 @@ class EventFilter {
       if (left_ > 0) --left_;
     }
     pending_.erase(0, passed);
+    if (pending_.empty())
+      pending_.shrink_to_fit();  // A watch would keep room for the most that it ever brought at once.
     return out;
   }
 
