@@ -34,9 +34,11 @@ constexpr auto kBetweenFaults = 600ms;
 constexpr auto kPerFaultMet = 900ms;  // 200 in three minutes; some of what is injected finds no call any more.
 constexpr int kObjects = 40;
 const testbed::CallMatch kWatches{.verb = "watch", .resource = "configmaps"};
-// What may be in the heap after the second half of the faults beyond what was there after the first. On a quiet machine
-// it is less than 100 KiB; on a busy one up to 4.5 MiB were seen after 90 s, and nobody knows yet whose they are.
-constexpr std::size_t kSlack = 8U << 20U;
+// What may be in the heap after the second half of the faults beyond what was there after the first. On a machine with
+// eight runnable threads for each processor 120 s left between -52 and +96 KiB, with the allocator's caches for threads
+// and without. Buffers may keep 64 KiB each, and a connection of HTTP/1.1 twice that. Up to 2 MiB were left while the
+// proxy's watches kept room for the most that had ever waited in them, and ours did so, too.
+constexpr std::size_t kSlack = 512U << 10U;
 
 std::chrono::seconds duration() {
   const char* const wanted = std::getenv("IPRULE_SOAK");  // NOLINT(concurrency-mt-unsafe): nobody sets it.
@@ -290,11 +292,12 @@ TEST_F(Soak, faults_leave_nothing_behind) {
   ASSERT_NO_FATAL_FAILURE(live_through(duration() / 2));
   const std::size_t half_way = heap_at_rest();
   ASSERT_NO_FATAL_FAILURE(live_through(duration() / 2));
+  const std::size_t in_the_end = heap_at_rest();
 
   for (Side& side : sides_) EXPECT_EQ(side.consumer.time_travels(), 0);
   RecordProperty("faults", met());
   RecordProperty("calls", sides_[0].proxy.calls({}) + sides_[1].proxy.calls({}));
-  RecordProperty("heap_grown_by", static_cast<int>(heap()) - static_cast<int>(half_way));
+  RecordProperty("heap_grown_by", static_cast<int>(in_the_end) - static_cast<int>(half_way));
   // A spare connection of HTTP/1.1, which has two ends here, is no leak.
   EXPECT_TRUE(testbed::eventually("as many descriptors as before", kBound,
                                   [&] { return descriptors() <= first_descriptors + 2; }))
