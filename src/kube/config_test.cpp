@@ -163,8 +163,28 @@ TEST_F(ConfigTest, a_persons_log_in_at_a_provider_is_understood) {
   EXPECT_EQ(config->plugin.arguments, (std::vector<std::string>{"get-token"}));
   EXPECT_EQ(config->plugin.environment, (std::vector<std::string>{"REGION=north"}));
   EXPECT_EQ(config->plugin.interactive, ExecPlugin::Interactive::never);
-  EXPECT_EQ(config->plugin.cluster,
-            R"({"server":"https://api.example:443","certificate-authority-data":"Y2E=","config":null})");
+  EXPECT_EQ(config->plugin.cluster, R"({"server":"https://api.example:443","certificate-authority-data":"Y2E=",)"
+                                    R"("proxy-url":"http://proxy:3128","config":null})");
+}
+
+TEST_F(ConfigTest, a_plugin_is_told_what_the_cluster_has_for_it) {
+  const auto config = from_kubeconfig({write("cloud", R"(
+current-context: cloud
+clusters:
+- name: cloud
+  cluster:
+    server: https://api.example
+    extensions:
+    - {name: somebody.else, extension: {audience: theirs}}
+    - {name: client.authentication.k8s.io/exec, extension: {audience: ours, retries: 3}}
+contexts: [{name: cloud, context: {cluster: cloud, user: person}}]
+users:
+- name: person
+  user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: log-in, provideClusterInfo: true}}
+)")},
+                                      "");
+  ASSERT_TRUE(config) << config.error().message();
+  EXPECT_EQ(config->plugin.cluster, R"({"server":"https://api.example:443","config":{"audience":"ours","retries":3}})");
 }
 
 TEST_F(ConfigTest, more_about_whom_to_be_is_nothing_without_a_name) {

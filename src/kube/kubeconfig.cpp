@@ -66,6 +66,10 @@ base::Result<Kubeconfig::Cluster> decode_cluster(const json::Value& value, const
   out.tls_server_name = TRY(value["tls-server-name"].string_or(""));
   out.insecure = TRY(value["insecure-skip-tls-verify"].boolean_or(false));
   out.proxy = TRY(value["proxy-url"].string_or(""));
+  for (const auto& item : TRY(value["extensions"].items_or_none())) {
+    if (TRY(item["name"].string_or("")) != "client.authentication.k8s.io/exec") continue;
+    out.told_to_plugins = item["extension"].exists() ? item["extension"].text() : "";
+  }
   return out;
 }
 
@@ -155,14 +159,20 @@ base::Status decode_named(std::map<std::string, T>& out, const json::Value& root
   return {};
 }
 
-base::Result<std::string> told_to_plugin(const Config& config) {
+// As kubectl has it, a password of the proxy included: whoever asks the provider goes the same way.
+base::Result<std::string> told_to_plugin(const Config& config, const Kubeconfig::Cluster& cluster) {
   const std::string ca = TRY(base::within(config.ca.field, config.ca.read()));
   return json::object([&](json::Object& out) {
     out.put("server", config.server.text());
     out.put_unless_empty("certificate-authority-data", http::base64(ca));
     out.put_unless_empty("tls-server-name", config.tls_server_name);
     out.put_unless_empty("insecure-skip-tls-verify", config.insecure);
-    out.put_null("config");
+    out.put_unless_empty("proxy-url", cluster.proxy);
+    if (cluster.told_to_plugins.empty()) {
+      out.put_null("config");
+    } else {
+      out.put_json("config", cluster.told_to_plugins);
+    }
   });
 }
 
@@ -218,7 +228,7 @@ base::Result<Config> Kubeconfig::choose(std::string_view context, const Override
     out.token_file = user.token_file;
     out.plugin = user.plugin;
   }
-  if (out.plugin.wants_cluster) out.plugin.cluster = TRY(told_to_plugin(out));
+  if (out.plugin.wants_cluster) out.plugin.cluster = TRY(told_to_plugin(out, cluster));
   if (!cluster.proxy.empty()) {
     out.proxy = TRY(base::within(cluster.place + ".proxy-url", parse_proxy(cluster.proxy)));
   }

@@ -18,7 +18,8 @@ struct Kubeconfig {
     std::string tls_server_name;
     bool insecure = false;
     std::string proxy;
-    std::string place;  // For errors: "/path/config: clusters[main]".
+    std::string told_to_plugins;  // JSON that the cluster's extension has for them; empty: none.
+    std::string place;            // For errors: "/path/config: clusters[main]".
   };
   struct User {
     Pem certificate;
