@@ -1,5 +1,12 @@
 #include "kube/store.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace kube {
@@ -43,6 +50,55 @@ TEST_F(StoreTest, an_echo_of_the_past_changes_nothing) {
   store_.remove({.key = {"", "a"}, .uid = "u", .version = 4});
   ASSERT_EQ(store_.latest()->objects.size(), 1U);
   EXPECT_EQ(store_.latest()->objects.front()->value.text, "newest");
+}
+
+// Events about one object come in the order of their versions; those about different ones in whatever order.
+TEST(StoreOrder, A5_five_events_about_different_objects_end_in_the_same_whatever_their_order) {
+  struct Told {
+    bool is_removal;
+    Identity identity;
+    std::string_view body;
+  };
+  const std::vector<Told> told = {
+      {false, {.key = {"", "changed"}, .uid = "c", .version = 11}, R"({"text":"later"})"},
+      {false, {.key = {"", "new"}, .uid = "n", .version = 12}, R"({"text":"new"})"},
+      {true, {.key = {"", "removed"}, .uid = "r", .version = 13}, {}},
+      {false, {.key = {"", "made-again"}, .uid = "second", .version = 14}, R"({"text":"again"})"},
+      {false, {.key = {"", "spoilt"}, .uid = "s", .version = 15}, R"({"text":5})"},
+  };
+  std::vector<std::size_t> order = {0, 1, 2, 3, 4};
+  int orders = 0;
+  do {
+    runtime::Signal changed;
+    Store<Thing> store(decode, changed);
+    json::Reader reader;
+    store.begin_list(true);
+    for (const auto* name : {"changed", "removed", "made-again", "spoilt"}) {
+      store.put({.key = {"", name}, .uid = std::string(name, 1), .version = 5},
+                reader.parse(R"({"text":"first"})").value());
+    }
+    store.end_list(10);
+    std::uint64_t newest = 10;
+    for (const std::size_t i : order) {
+      const Told& event = told[i];
+      if (event.is_removal) {
+        store.remove(event.identity);
+      } else {
+        store.put(event.identity, reader.parse(event.body).value());
+      }
+      newest = std::max(newest, event.identity.version);
+      store.reached(newest);
+    }
+    std::string end;
+    for (const auto& object : store.latest()->objects) {
+      end += fmt::format("{} {} {} {}; ", object->key.name, object->uid, object->version, object->value.text);
+    }
+    for (const auto& [key, unreadable] : store.latest()->unknown) end += fmt::format("? {}", key.name);
+    SCOPED_TRACE(fmt::format("{}", fmt::join(order, " ")));
+    ASSERT_EQ(end, "changed c 11 later; made-again second 14 again; new n 12 new; spoilt s 5 first; ? spoilt");
+    ++orders;
+  } while (std::ranges::next_permutation(order).found);
+  EXPECT_EQ(orders, 120);
 }
 
 TEST_F(StoreTest, what_becomes_unreadable_or_readable_is_news) {
