@@ -12,6 +12,7 @@
 
 #include "kube/list_watch.h"
 #include "kube/list_watch_test.h"
+#include "kube/message_test.h"
 #include "kube/seeds_test.h"
 #include "kube/store.h"
 
@@ -30,6 +31,16 @@ struct Stored {
   auto operator<=>(const Stored&) const = default;
 };
 using StoredObjects = std::map<std::string, Stored>;
+
+constexpr json::Schema kSimulatedMeta{
+    {json::field::text(1, "name"), json::field::text(5, "uid"), json::field::text(6, "resourceVersion")}};
+constexpr json::Schema kSimulated{{json::field::message(1, "metadata", kSimulatedMeta), json::field::text(2, "value")}};
+
+json::WrittenMessage to_message(const std::string& name, const Stored& object) {
+  json::WrittenMessage meta;
+  meta.text(1, name).text(5, object.uid).text(6, std::to_string(object.version));
+  return json::WrittenMessage().message(1, meta).text(2, object.value);
+}
 
 std::string to_json(const std::string& name, const Stored& object) {
   return fmt::format(R"({{"metadata":{{"name":"{}","uid":"{}","resourceVersion":"{}"}},"value":"{}"}})", name,
@@ -99,7 +110,9 @@ class SimulatedServer {
 class Simulation {
  public:
   explicit Simulation(std::uint64_t seed)
-      : random_(seed), steps_({.selection = {}, .page_size = 3}, store_, seed), faults_(true) {
+      : random_(seed),
+        steps_({.selection = {}, .page_size = 3, .schema = chance(50) ? &kSimulated : nullptr}, store_, seed),
+        faults_(true) {
     server_.streams = chance(70);
     for (int i = 0; i < 8; ++i) server_.put(fmt::format("o{}", i), "first");
   }
@@ -107,6 +120,7 @@ class Simulation {
   void run(int steps) {
     for (int i = 0; i < steps; ++i) {
       if (chance(40)) change_server();
+      if (chance(3)) hear_from_outside();
       advance();
       check();
     }
@@ -124,6 +138,8 @@ class Simulation {
   }
 
   bool complete() const { return store_.latest()->complete; }
+  int told_falls() const { return told_falls_; }
+  int messages() const { return messages_; }
 
  private:
   bool chance(unsigned percent) { return random_() % 100 < percent; }
@@ -151,6 +167,19 @@ class Simulation {
       server_.restore_backup();
       cut();
     }
+  }
+
+  // Somebody wants what is known confirmed, or another kind was the first to see the storage fall back. Whatever stream
+  // there is is given up for it.
+  void hear_from_outside() {
+    const bool has_fallen = server_.resets != resets_;
+    if (has_fallen && chance(50)) {
+      steps_.storage_fell_back();
+      ++told_falls_;
+    } else {
+      steps_.list_again();
+    }
+    open_ = mute_ = false;
   }
 
   void advance() {
@@ -200,18 +229,32 @@ class Simulation {
       rest = found->second;
     }
     std::string items;
+    json::WrittenMessage written;
     for (unsigned i = 0; i < request.limit && !rest.second.empty(); ++i) {
       const auto first = rest.second.extract(rest.second.begin());
       items += (items.empty() ? "" : ",") + to_json(first.key(), first.mapped());
+      written.message(2, to_message(first.key(), first.mapped()));
     }
     std::string token;
     if (!rest.second.empty()) {
       token = fmt::format("t{}", ++tokens_);
       server_.pages[token] = rest;
     }
+    if (answers_in_message(request.as_message)) {
+      json::WrittenMessage list;
+      list.message(1, json::WrittenMessage().text(2, std::to_string(rest.first)).text(3, token)).raw(written.bytes());
+      return steps_.listed(enveloped("ThingList", list), now_);
+    }
     steps_.listed(fmt::format(R"({{"metadata":{{"resourceVersion":"{}","continue":"{}"}},"items":[{}]}})", rest.first,
                               token, items),
                   now_);
+  }
+
+  // Not each server of a cluster may have them.
+  bool answers_in_message(bool is_asked) {
+    const bool out = is_asked && chance(70);
+    messages_ += out ? 1 : 0;
+    return out;
   }
 
   void open(const WatchRequest& request) {
@@ -221,15 +264,14 @@ class Simulation {
     open_ = true;
     pending_.clear();
     cursor_ = server_.history.size();
+    as_messages_ = answers_in_message(request.as_message);
     steps_.opened(now_);
     if (request.initial) {
-      for (const auto& [name, object] : server_.objects) say("ADDED", to_json(name, object));
-      say("BOOKMARK",
-          fmt::format(
-              R"({{"metadata":{{"resourceVersion":"{}","annotations":{{"k8s.io/initial-events-end":"true"}}}}}})",
-              server_.version));
+      for (const auto& [name, object] : server_.objects) say("ADDED", name, object);
+      say_bookmark(true);
     } else if (request.from < server_.oldest) {
-      say("ERROR", R"({"kind":"Status","code":410,"reason":"Expired"})");
+      say("ERROR", R"({"kind":"Status","code":410,"reason":"Expired"})",
+          json::WrittenMessage().text(4, "Expired").number(6, 410));
     } else if (request.from > server_.version) {
       mute_ = true;  // Served in silence: the version may yet come.
     } else {
@@ -239,8 +281,22 @@ class Simulation {
     }
   }
 
-  void say(std::string_view type, std::string_view object) {
-    pending_ += fmt::format("{{\"type\":\"{}\",\"object\":{}}}\n", type, object);
+  void say(std::string_view type, std::string_view text, const json::WrittenMessage& message) {
+    pending_ += as_messages_ ? event_message(type, "Thing", message)
+                             : fmt::format("{{\"type\":\"{}\",\"object\":{}}}\n", type, text);
+  }
+  void say(std::string_view type, const std::string& name, const Stored& object) {
+    say(type, to_json(name, object), to_message(name, object));
+  }
+  void say_bookmark(bool ends_initial) {
+    const std::string version = std::to_string(server_.version);
+    json::WrittenMessage meta;
+    meta.text(6, version);
+    if (ends_initial) meta.entry(12, "k8s.io/initial-events-end", "true");
+    say("BOOKMARK",
+        fmt::format(R"({{"metadata":{{"resourceVersion":"{}"{}}}}})", version,
+                    ends_initial ? R"(,"annotations":{"k8s.io/initial-events-end":"true"})" : ""),
+        json::WrittenMessage().message(1, meta));
   }
 
   void stream() {
@@ -248,10 +304,10 @@ class Simulation {
     if ((faults_ && chance(5)) || mute_) return end();
     for (; cursor_ < server_.history.size(); ++cursor_) {
       const auto& change = server_.history[cursor_];
-      say(change.type, to_json(change.name, change.object));
-      if (faults_ && chance(10)) say(change.type, to_json(change.name, change.object));  // Told twice.
+      say(change.type, change.name, change.object);
+      if (faults_ && chance(10)) say(change.type, change.name, change.object);  // Told twice.
     }
-    if (chance(10)) say("BOOKMARK", fmt::format(R"({{"metadata":{{"resourceVersion":"{}"}}}})", server_.version));
+    if (chance(10)) say_bookmark(false);
     if (pending_.empty()) return;
     const std::size_t size = faults_ ? 1 + random_() % pending_.size() : pending_.size();
     const bool goes_on = steps_.heard(pending_.substr(0, size), now_);
@@ -309,9 +365,12 @@ class Simulation {
   bool open_ = false;
   bool mute_ = false;
   bool lied_ = false;
+  bool as_messages_ = false;  // What the stream is in.
   std::string pending_;
   std::size_t cursor_ = 0;
   int tokens_ = 0;
+  int told_falls_ = 0;
+  int messages_ = 0;
 
   int resets_ = 0;
   bool was_complete_ = false;
@@ -321,6 +380,8 @@ class Simulation {
 };
 
 TEST(ListWatch, whatever_goes_wrong_the_store_ends_up_right_and_never_goes_back) {
+  int told_falls = 0;
+  int messages = 0;
   const Seeds seeds(1000);
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
@@ -329,7 +390,12 @@ TEST(ListWatch, whatever_goes_wrong_the_store_ends_up_right_and_never_goes_back)
     simulation.settle();
     if (testing::Test::HasFailure()) return;
     ASSERT_TRUE(simulation.complete());
+    told_falls += simulation.told_falls();
+    messages += simulation.messages();
   }
+  if (seeds.last - seeds.first < 999) return;
+  EXPECT_GT(told_falls, 10);  // The schedules were worth running.
+  EXPECT_GT(messages, 5'000);
 }
 
 }  // namespace
