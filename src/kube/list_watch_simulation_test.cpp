@@ -382,7 +382,7 @@ class Simulation {
 TEST(ListWatch, whatever_goes_wrong_the_store_ends_up_right_and_never_goes_back) {
   int told_falls = 0;
   int messages = 0;
-  const Seeds seeds(1000);
+  const Seeds seeds(1500);
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Simulation simulation(seed);
