@@ -9,7 +9,9 @@
 #include "api.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "http/websocket.h"
 #include "kube/credentials.h"
+#include "kube/proxy.h"
 #include "kube/review.h"
 #include "testbed/fault_proxy.h"
 #include "testbed/relay.h"
@@ -283,19 +285,28 @@ TEST_F(ClientTest, clients_beside_one_another_share_a_connection_and_no_turns) {
   EXPECT_EQ(relay.accepted(), 1U);
 }
 
-TEST_F(ClientTest, every_call_is_logged_for_who_asks_and_no_token_is) {
+TEST_F(ClientTest, S22_every_call_is_logged_for_who_asks_and_no_token_is) {
   kube::Config config = must(kube::from_kubeconfig({cluster_.admin_kubeconfig()}, ""));
   config.certificate = config.key = {};
   config.token = "do-not-tell";
   const auto client = must(kube::Client::connect(config));
+  kube::Config proxied = config;
+  proxied.proxy = must(kube::parse_proxy("http://me:do-not-tell@127.0.0.1:1"));  // Where nobody listens.
+  const auto through = must(kube::Client::connect(proxied));
   base::log::set_level(base::log::Level::debug);
   testing::internal::CaptureStderr();
   EXPECT_FALSE(client->get(kNamespaces, {"", "default"}, soon()));
   EXPECT_FALSE(client->watch(kNamespaces, {}, soon()));
+  EXPECT_FALSE(client->open_socket({.target = "/api/v1/namespaces/default/pods/x/exec"}, "v5.channel.k8s.io", soon()));
+  const auto past = through->get(kNamespaces, {"", "default"}, soon());
   const std::string log = testing::internal::GetCapturedStderr();
   base::log::set_level(base::log::Level::info);
   EXPECT_THAT(log, HasSubstr(R"("path":"/api/v1/namespaces/default","status":401)"));
   EXPECT_THAT(log, HasSubstr("watch="));
+  EXPECT_THAT(log, HasSubstr(R"(pods/x/exec","status":401)"));
+  ASSERT_FALSE(past);
+  EXPECT_THAT(past.error().message(), Not(HasSubstr("do-not-tell")));
+  EXPECT_THAT(log, HasSubstr(R"("status":0)"));
   EXPECT_THAT(log, Not(HasSubstr("do-not-tell")));
 }
 

@@ -12,6 +12,7 @@ namespace cluster_test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class AgentConduct : public AgentOnNode {
  protected:
@@ -92,6 +93,18 @@ TEST_F(AgentConduct, D56_the_log_has_one_structured_line_for_each_change_of_the_
   }
   EXPECT_EQ(added, 1);
   EXPECT_EQ(deleted, 1);
+}
+
+TEST_F(AgentConduct, S22_no_token_reaches_its_log_at_any_level) {
+  ask_for_report("t");
+  publish(config("iprc-10-96-1-50", "10.96.1.50"));
+  start_agent({"LOG_LEVEL=debug"});
+  ASSERT_TRUE(eventually("acknowledged", kBound, [&] { return reported_epoch() >= version_of("iprc-10-96-1-50"); }));
+  const std::string token = "eyJ";  // Of an account begins so: base64 of `{"`.
+  ASSERT_THAT(base::read_file(kubeconfig_).value(), HasSubstr(token));
+  const std::string log = agent_->output() + agent_->errors();
+  EXPECT_THAT(log, HasSubstr("/nodestates/"));
+  EXPECT_THAT(log, Not(HasSubstr(token)));
 }
 
 TEST_F(AgentConduct, D56_the_level_is_the_environments) {

@@ -2,7 +2,9 @@
 #include <chrono>
 #include <csignal>
 #include <optional>
+#include <sstream>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -24,8 +26,10 @@ using install::Controller;
 using install::kubectl;
 using testbed::eventually;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr auto kBound = 60s;
+constexpr std::string_view kTokenStart = "eyJ";  // Of every token of an account: base64 of `{"`.
 const std::string kLeads = "leader_election_master_status{name=\"fed43742.brtrm.dev\"}";
 
 // A rule and a Service inside it; the controller that works publishes one object for them.
@@ -333,8 +337,8 @@ class SecureMetrics : public testing::Test {
     kubectl({"create", "serviceaccount", "scraper", "--namespace=" + install::kNamespace});
     kubectl({"create", "clusterrolebinding", "scraper", "--clusterrole=ip-rule-operator-metrics-reader",
              "--serviceaccount=" + install::kNamespace + ":scraper"});
-    controller_.emplace(
-        install::start_controller({"--metrics-secure=true", "--metrics-cert-path=" + folder_.path().native()}));
+    controller_.emplace(install::start_controller(
+        {"--metrics-secure=true", "--metrics-cert-path=" + folder_.path().native(), "--zap-log-level=debug"}));
   }
   void TearDown() override {
     kubectl({"delete", "clusterrolebinding", "scraper"});
@@ -401,6 +405,25 @@ TEST_F(SecureMetrics, J7_only_callers_with_the_right_get_them_and_a_new_certific
   write_certificate(next);
   EXPECT_THAT(scrape(scraper, next), HasSubstr("iprule_build_info"));
   EXPECT_THAT(scrape(scraper, authority_), HasSubstr("certificate"));
+}
+
+// Neither its own nor those of its callers, whom it asks the API server about.
+TEST_F(SecureMetrics, S22_no_token_and_no_key_reaches_its_log_at_any_level) {
+  const std::string scraper = token_of("scraper");
+  ASSERT_TRUE(eventually("the scraper gets metrics", kBound,
+                         [&] { return scrape(scraper, authority_).contains("iprule_build_info"); }));
+  const std::string nobody = std::string(kTokenStart) + "nobody";
+  EXPECT_THAT(scrape(nobody, authority_), HasSubstr("You must be logged in"));
+  const auto log = [&] { return controller_->process.output() + controller_->process.errors(); };
+  ASSERT_TRUE(eventually("both calls are logged", kBound, [&] {
+    const std::string text = log();
+    const auto first = text.find("/tokenreviews");
+    return first != std::string::npos && text.find("/tokenreviews", first + 1) != std::string::npos;
+  })) << log();
+  ASSERT_TRUE(scraper.starts_with(kTokenStart));
+  EXPECT_THAT(log(), Not(HasSubstr(std::string(kTokenStart))));
+  std::istringstream key(base::read_file(folder_ / "tls.key").value());
+  for (std::string line; std::getline(key, line);) EXPECT_THAT(log(), Not(HasSubstr(line)));
 }
 
 }  // namespace

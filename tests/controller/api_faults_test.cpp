@@ -125,8 +125,8 @@ class ServerDeath : public ControllerFaults, public testing::WithParamInterface<
 
 // Another table: objects are made, withdrawn, acknowledged and deleted, and statuses follow.
 TEST_P(ServerDeath, A2_in_whatever_phase_a_server_dies_the_end_is_the_same) {
-  constexpr int kServices = 10;
-  settle(kServices);
+  constexpr int kCount = 10;
+  settle(kCount);
   const ObedientAgents agents(script_);
   const int before = proxy_.calls(GetParam().match);
   proxy_.inject(GetParam().match, fault::Hold{}, {.skip = GetParam().skip, .count = 1});
@@ -141,7 +141,7 @@ TEST_P(ServerDeath, A2_in_whatever_phase_a_server_dies_the_end_is_the_same) {
   proxy_.release();
   api_test::must(cluster.api_server().restart());
   EXPECT_TRUE(eventually("the clean end", kRecovery, [&] {
-    return script_.configs().size() == kServices && are_published(kServices, 121) && is_programmed();
+    return script_.configs().size() == kCount && are_published(kCount, 121) && is_programmed();
   }));
   for (const auto& [name, uid] : made) {
     const auto config = script_.config(name);
