@@ -1,5 +1,5 @@
 // Bytes as messages of an API server: an object of each kind that it writes so, a page of a list, a stream of events in
-// reads of one size. An object is decoded as the JSON that it stands for; a list that is not whole is never shown.
+// reads of one size. An object is decoded as the JSON that it stands for.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -8,10 +8,8 @@
 #include "api/node.h"
 #include "api/pod.h"
 #include "api/service.h"
-#include "kube/list_watch.h"
 #include "kube/page.h"
-#include "kube/store.h"
-#include "tests/fuzz/pieces.h"
+#include "tests/fuzz/followed_stream.h"
 
 namespace {
 
@@ -32,29 +30,13 @@ void the_same(std::string_view bytes, base::Result<T> (*decode)(const json::Valu
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  fuzz::Pieces pieces(data, size);
+  const fuzz::Pieces pieces(data, size);
   const std::string_view whole = pieces.rest();
   the_same(whole, api::decode_service);
   the_same(whole, api::decode_node);
   the_same(whole, api::decode_pod);
   the_same(whole, api::decode_endpoint_slice);
   (void)kube::next_page(whole);
-
-  runtime::Signal changed;
-  kube::Store<api::Service> store(api::decode_service, changed);
-  kube::ListWatch steps({.selection = {}, .schema = &api::Service::kMessage}, store, 1);
-  const base::TimePoint now{std::chrono::hours(1)};
-  (void)steps.next(now);
-  steps.listed(R"({"metadata":{"resourceVersion":"1"},"items":[]})", now);  // The next list comes by a stream.
-  steps.list_again();
-  (void)steps.next(now);
-  steps.opened(now);
-  bool going_on = true;
-  while (going_on && !pieces.empty()) {
-    going_on = steps.heard(pieces.next(), now);
-    if (store.latest()->lists == 1 && !store.latest()->objects.empty()) std::abort();
-  }
-  if (going_on) steps.ended(now);
-  steps.listed(whole, now);
+  fuzz::follow_stream<api::Service>(pieces, api::decode_service, &api::Service::kMessage);
   return 0;
 }
