@@ -57,7 +57,7 @@ void Part::freeze() {
 }
 
 void Part::thaw() {
-  if (process_) process_->signal(SIGTERM);
+  if (process_) process_->signal(SIGCONT);
 }
 
 std::string Part::log_tail() const {
