@@ -10,9 +10,9 @@
 
 #include "base/result.h"
 
-// Protocol buffers: what an API server writes, and a client reads, for less than the price of JSON. A schema says which
-// fields of a message anybody asks for, and by which names; under it, Reader::parse() makes of a message the same Value
-// as of the JSON of the same object. So a kind has one decoder, whichever way it came.
+// Protocol buffers, which an API server writes for less than the price of JSON. A schema says which fields of a message
+// anybody asks for, and by which names; under it, Reader::parse() makes of a message the same Value as of the JSON of
+// the same object. So a kind has one decoder, whichever way it came.
 namespace json {
 
 class Schema;

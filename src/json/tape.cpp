@@ -17,8 +17,8 @@ constexpr unsigned kTypeShift = 56;
 constexpr unsigned kCountShift = 32;
 constexpr std::uint64_t kMostCounted = 0xff'ffff;
 constexpr std::size_t kFirstRoom = 1024;
-constexpr std::size_t kKeptRoom =
-    1U << 20U;  // Bytes: what one large message has grown is given back before a small one.
+// Bytes: what one large message has grown is given back before a small one.
+constexpr std::size_t kKeptRoom = 1U << 20U;
 
 std::unexpected<base::Error> malformed(std::string_view what) {
   return fail(Fault::invalid, fmt::format("{}: not a valid message", what));
