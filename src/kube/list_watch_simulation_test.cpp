@@ -32,9 +32,9 @@ struct Stored {
 };
 using StoredObjects = std::map<std::string, Stored>;
 
-constexpr json::Schema kSimulatedMeta{
-    {json::field::text(1, "name"), json::field::text(5, "uid"), json::field::text(6, "resourceVersion")}};
-constexpr json::Schema kSimulated{{json::field::message(1, "metadata", kSimulatedMeta), json::field::text(2, "value")}};
+constexpr json::Schema kSimulatedMeta{json::field::text(1, "name"), json::field::text(5, "uid"),
+                                      json::field::text(6, "resourceVersion")};
+constexpr json::Schema kSimulated{json::field::message(1, "metadata", kSimulatedMeta), json::field::text(2, "value")};
 
 json::WrittenMessage to_message(const std::string& name, const Stored& object) {
   json::WrittenMessage meta;

@@ -43,7 +43,7 @@ base::Result<Envelope> open_envelope(std::string_view bytes) {
     if (fields.number() == kTypeMeta) out.kind = json::bytes_of(fields.bytes(), kTypeMetaKind);
     if (fields.number() == kUnknownRaw) out.object = fields.bytes();
     if (fields.number() == kUnknownContentEncoding && !fields.bytes().empty()) {
-      return fail(Fault::invalid, fmt::format("a message in the encoding \"{}\"", fields.bytes()));
+      return fail(Fault::invalid, "a message in an encoding that nobody has asked for");
     }
   }
   if (fields.broken()) return fail(Fault::invalid, "not a valid message");

@@ -33,7 +33,8 @@ std::optional<Event::Type> parse_type(std::string_view text) {
 }
 
 std::string no_type(std::string_view text) {
-  return fmt::format("\"{}\" is no type of event", text);
+  constexpr std::size_t kLongestType = 40;  // Whatever a peer sends: it goes into the log.
+  return fmt::format("\"{}\" is no type of event", text.substr(0, kLongestType));
 }
 
 base::Result<std::uint64_t> version_of(const json::Value& meta) {

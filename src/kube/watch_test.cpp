@@ -201,6 +201,7 @@ TEST(EventReader, what_is_no_event_is_an_error) {
     return event ? std::string("none") : event.error().message();
   };
   EXPECT_EQ(error(event_message("MOVED", "Thing", thing("a", "1", ""))), "\"MOVED\" is no type of event");
+  EXPECT_LT(error(event_message(std::string(1U << 20U, 'x'), "Thing", {})).size(), 100U);
   EXPECT_EQ(error(event_message("ADDED", "Thing", {})), "metadata: required, expected a string");
   EXPECT_EQ(error(event_message("ADDED", "Thing", thing("a", "x", ""))), "\"x\" is no resource version");
   EXPECT_EQ(error(framed("garbage")), "not a valid message");
