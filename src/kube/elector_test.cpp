@@ -2,13 +2,12 @@
 
 #include <functional>
 #include <memory>
-#include <queue>
-#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "kube/seeds_test.h"
+#include "kube/simulated_world_test.h"
 
 namespace kube {
 namespace {
@@ -20,36 +19,16 @@ base::TimePoint at(double seconds) {
   return base::TimePoint(std::chrono::duration_cast<base::Duration>(Seconds(1000 + seconds)));
 }
 
-// A Lease on a server: a write needs the version that is stored.
-struct Server {
-  std::optional<Lease> stored;
-  int version = 0;
-
-  bool write(Lease lease) {
-    if (lease.resource_version != (stored ? stored->resource_version : "")) return false;
-    lease.resource_version = std::to_string(++version);
-    stored = std::move(lease);
-    return true;
-  }
-};
-
 // Candidates with clocks of their own, a slow and lossy network, pauses, crashes and orderly stops, and somebody who
 // deletes the Lease; one integer decides everything.
 class World {
  public:
-  World(std::uint64_t seed, double fastest_clock, int candidates) : random_(seed) {
+  World(std::uint64_t seed, double fastest_clock, int candidates) : world_(seed) {
     for (int i = 0; i < candidates; ++i) start(draw(1.0, fastest_clock), draw(0, 3));
-    if (chance(0.5)) in(draw(0, 280), [this] { delete_lease(); });
+    if (chance(0.5)) world_.in(draw(0, 280), [this] { delete_lease(); });
   }
 
-  void run_until(double end) {
-    while (!events_.empty() && events_.top().time <= end) {
-      const Event event = events_.top();
-      events_.pop();
-      now_ = event.time;
-      event.act();
-    }
-  }
+  void run_until(double end) { world_.run_until(end); }
 
   int two_leaders_seen = 0;
   int times_led = 0;
@@ -73,21 +52,16 @@ class World {
     bool dead = false;
   };
   using Who = std::shared_ptr<Candidate>;
-  struct Event {
-    double time;
-    int order;
-    std::function<void()> act;
-    bool operator<(const Event& other) const { return std::pair(other.time, other.order) < std::pair(time, order); }
-  };
 
-  double draw(double least, double most) { return std::uniform_real_distribution(least, most)(random_); }
-  bool chance(double probability) { return draw(0, 1) < probability; }
-  void in(double delay, std::function<void()> act) { events_.push({now_ + delay, ++order_, std::move(act)}); }
+  double draw(double least, double most) { return world_.draw(least, most); }
+  bool chance(double probability) { return world_.chance(probability); }
   void on(const Who& who, double delay, std::function<void()> act) {
-    in(delay, [who, act = std::move(act)] {
+    world_.in(delay, [who, act = std::move(act)] {
       if (!who->dead) act();
     });
   }
+  base::TimePoint clock(const Who& who) const { return who->clock(world_.now()); }
+  std::string wall() const { return std::to_string(world_.now()); }
 
   void start(double rate, double delay) {
     ++started_;
@@ -100,66 +74,48 @@ class World {
     if (chance(0.01)) return crash(who);
     if (chance(0.01)) return release(who);
     if (chance(0.01)) return on(who, draw(0, 40), [this, who] { step(who); });  // SIGSTOP for a while.
-    const Elector::Action action = who->elector.next(who->clock(now_), std::to_string(now_));
+    const Elector::Action action = who->elector.next(clock(who), wall());
     if (const auto* wait = std::get_if<Elector::Wait>(&action)) {
-      on(who, std::max(0.0, who->real(wait->until) - now_) + 1e-6, [this, who] { step(who); });
+      on(who, std::max(0.0, who->real(wait->until) - world_.now()) + 1e-6, [this, who] { step(who); });
     } else if (const auto* read = std::get_if<Elector::Read>(&action)) {
-      exchange(who, read->deadline, [] { return true; });
+      ask(who, read->deadline, [this] { return server_.read(); }, &Elector::saw);
     } else if (const auto* write = std::get_if<Elector::Write>(&action)) {
-      exchange(who, write->deadline, [this, lease = write->lease] { return server_.write(lease); }, true);
+      ask(who, write->deadline, [this, lease = write->lease] { return server_.write(lease); }, &Elector::wrote);
     } else {
       crash(who);  // Losing the lease ends the process; another one takes its place.
     }
   }
 
-  // Each way may be slow; either way may be lost, which the candidate learns at its deadline.
-  void exchange(const Who& who, base::TimePoint deadline, std::function<bool()> serve, bool is_write = false) {
-    const double give_up = std::max(0.0, who->real(deadline) - now_);
-    const double there = chance(0.05) ? draw(0, 20) : draw(0.001, 0.2);
-    const double back = chance(0.05) ? draw(0, 20) : draw(0.001, 0.2);
-    const bool arrives = !chance(0.1);
-    const bool answered = arrives && !chance(0.1) && there + back < give_up;
-    if (!answered) {
-      if (arrives) in(there, [serve] { (void)serve(); });
-      on(who, give_up, [this, who] { answer(who, false, {}, false); });
-      return;
-    }
-    in(there, [this, who, back, serve, is_write] {
-      const bool fine = serve();
-      on(who, back, [this, who, fine, is_write, lease = server_.stored] { answer(who, fine, lease, is_write); });
+  template <typename Serve, typename Told>
+  void ask(const Who& who, base::TimePoint deadline, Serve serve, Told told) {
+    const double patience = std::max(0.0, who->real(deadline) - world_.now());
+    world_.call(patience, serve, [this, who, told](const auto& answer) {
+      if (who->dead) return;
+      if (answer && *answer) {
+        (who->elector.*told)(**answer, clock(who));
+        count_leaders();
+      } else {
+        who->elector.failed(clock(who));
+      }
+      step(who);
     });
   }
 
-  void answer(const Who& who, bool fine, const std::optional<Lease>& lease, bool is_write) {
-    const base::TimePoint now = who->clock(now_);
-    if (!fine) {
-      who->elector.failed(now);
-    } else if (is_write) {
-      who->elector.wrote(*lease, now);
-      count_leaders();
-    } else {
-      who->elector.saw(lease, now);
-    }
-    step(who);
-  }
-
-  // Leading begins with an answered write only, so this is where two would meet.
   void count_leaders() {
     int leaders = 0;
-    for (const Who& who : candidates_) leaders += who->elector.leading(who->clock(now_)) ? 1 : 0;
+    for (const Who& who : candidates_) leaders += who->elector.leading(clock(who)) ? 1 : 0;
     // Who holds a Lease that somebody deletes learns it when he renews it, and leads for that long at most.
-    const bool is_excused = deleted_at_ && now_ < *deleted_at_ + 10;
+    const bool is_excused = deleted_at_ && world_.now() < *deleted_at_ + 10;
     two_leaders_seen += leaders > 1 && !is_excused ? 1 : 0;
     times_led += leaders;
-    if (leaders > 0) led_last = now_;
+    if (leaders > 0) led_last = world_.now();
   }
 
   // As a process that is told to stop: it may live on for a while, and what it writes last may be late or lost.
   void release(const Who& who) {
-    if (const auto freed = who->elector.release(who->clock(now_), std::to_string(now_))) {
+    if (const auto freed = who->elector.release(clock(who), wall())) {
       ++releases;
-      const double there = chance(0.05) ? draw(0, 20) : draw(0.001, 0.2);
-      if (!chance(0.1)) in(there, [this, lease = *freed] { (void)server_.write(lease); });
+      world_.call(2, [this, lease = *freed] { return server_.write(lease); }, [](const auto&) {});
     }
     on(who, draw(0, 5), [this, who] { crash(who); });
   }
@@ -167,7 +123,7 @@ class World {
   void delete_lease() {
     deletions += server_.stored ? 1 : 0;
     server_.stored.reset();
-    deleted_at_ = now_;
+    deleted_at_ = world_.now();
   }
 
   void crash(const Who& who) {
@@ -177,12 +133,9 @@ class World {
     start(who->rate, draw(0, 5));
   }
 
-  std::mt19937_64 random_;
-  double now_ = 0;
-  int order_ = 0;
+  SimulatedWorld world_;
   unsigned started_ = 0;
-  std::priority_queue<Event> events_;
-  Server server_;
+  SimulatedLease server_;
   std::optional<double> deleted_at_;
   std::vector<Who> candidates_;
 };
