@@ -49,6 +49,13 @@ Result<bool> ask_group_by_group(Client& client, std::string_view root, const Res
   return TRY(lists_resource(resources.body, resource));
 }
 
+base::Status is_ready(Client& client, const Limit& limit) {
+  auto answer = fetch(client, "/readyz", "text/plain", "", limit);
+  return answer
+             ? base::Status()
+             : base::Status(std::unexpected(std::move(answer).error().within("ask whether the API server is ready")));
+}
+
 }  // namespace
 
 base::Result<bool> Offer::has(const Resource& resource) const {
@@ -80,6 +87,12 @@ base::Result<std::optional<Offer>> decode_offer(std::string_view body) {
 }
 
 Result<bool> Discovery::is_served(const Resource& resource, const Limit& limit) {
+  if (TRY(ask(resource, limit))) return true;
+  TRY(is_ready(client_, limit));
+  return ask(resource, limit);
+}
+
+Result<bool> Discovery::ask(const Resource& resource, const Limit& limit) {
   const bool is_core = resource.group.empty();
   auto& known = is_core ? core_ : groups_;
   const auto before = known.latest();

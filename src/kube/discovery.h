@@ -23,9 +23,10 @@ struct Offer {
 base::Result<std::optional<Offer>> decode_offer(std::string_view body);
 
 // Which kinds the server has, by its own word: true and false are both answers of 200. A 404 for an object or a list
-// says less (a proxy, a server that is just starting), and an error says nothing. What was said is kept; each question
-// asks whether it still holds, which costs a request and no body while nothing changes. So a kind that appears or goes
-// is noticed by the next question. Usable from any thread.
+// says less (a proxy, a server that is just starting), and an error says nothing. Nor does a server know that a kind is
+// not there before it is ready: custom kinds come to it one by one while it starts, so only then is it asked for its
+// last word. What was said is kept; each question asks whether it still holds, which costs a request and no body while
+// nothing changes. So a kind that appears or goes is noticed by the next question. Usable from any thread.
 class Discovery {
  public:
   explicit Discovery(Client& client) : client_(client) {}
@@ -37,6 +38,8 @@ class Discovery {
     std::string tag;  // Empty: nothing is known.
     Offer offer;
   };
+
+  Result<bool> ask(const Resource& resource, const Limit& limit);
 
   Client& client_;
   runtime::Snapshot<Known> core_;

@@ -1,5 +1,6 @@
 #include "kube/discovery.h"
 
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -54,7 +55,7 @@ TEST_F(DiscoveryTest, what_was_said_is_kept_and_only_asked_whether_it_still_hold
     EXPECT_TRUE(served({"apps", "v1", "daemonsets", true}));
     EXPECT_TRUE(served({"batch", "v1", "jobs", true}));
     EXPECT_FALSE(served({"nowhere.example", "v1", "things", true}));
-    return codes_ == std::vector{304, 304, 304};
+    return codes_ == std::vector{304, 304, 304, 200, 304};  // No is said twice, and by a server that is ready.
   }));
 }
 
@@ -103,6 +104,41 @@ TEST_F(DiscoveryTest, a_server_without_the_one_document_is_asked_group_by_group)
   EXPECT_FALSE(must(discovery.is_served({"apps", "v9", "daemonsets", true}, soon())));
   old_answer("/api");
   EXPECT_TRUE(must(discovery.is_served(kConfigMaps, soon())));
+}
+
+// Custom kinds come to a server one by one while it starts.
+TEST_F(DiscoveryTest, a_server_that_is_starting_does_not_say_no_to_what_it_has) {
+  create_things();
+  ASSERT_TRUE(testbed::eventually("it is there", kBound, [&] { return served(kThings); }));
+  int no = 0;
+  std::jthread asker([&](const std::stop_token& stop) {
+    const auto client = admin();
+    while (!stop.stop_requested()) no += kube::is_served(*client, kThings, soon()).value_or(true) ? 0 : 1;
+  });
+  for (int i = 0; i < 3; ++i) {
+    cluster_.api_server().kill();
+    ASSERT_OK(cluster_.api_server().restart());
+    ASSERT_TRUE(testbed::eventually("it is there again", kBound,
+                                    [&] { return discovery_.is_served(kThings, soon()).value_or(false); }));
+  }
+  asker.request_stop();
+  asker.join();
+  EXPECT_EQ(no, 0);
+  remove_things();
+}
+
+TEST_F(DiscoveryTest, before_a_server_is_ready_its_no_is_no_answer) {
+  const auto config = must(kube::from_kubeconfig({cluster_.admin_kubeconfig()}, ""));
+  testbed::FaultProxy proxy(config.server, must(config.tls()));
+  const auto client = connect(proxy.kubeconfig());
+  const kube::Resource spoons{"apps", "v1", "spoons", true};
+  proxy.inject({.verb = "GET"}, testbed::fault::Answer{.status = 500, .body = "[-]poststarthook/crd-informer-synced"},
+               {.skip = 1});
+  const auto answer = kube::is_served(*client, spoons, soon());
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().fault(), Fault::unavailable);
+  EXPECT_THAT(answer.error().message(), testing::HasSubstr("ask whether the API server is ready"));
+  EXPECT_FALSE(must(kube::is_served(*client, spoons, soon())));
 }
 
 TEST_F(DiscoveryTest, no_answer_is_no_word_on_it) {

@@ -95,6 +95,20 @@ TEST_F(AgentStop, S24_without_an_answer_everything_stays) {
   EXPECT_THAT(rules(), HasSubstr(line("10.96.1.50")));
 }
 
+// Lists of custom kinds are answered with 503 then, and discovery is not complete.
+TEST_F(AgentStop, S24_a_server_that_is_starting_gives_no_order) {
+  proxy_.inject({.verb = "list", .resource = "agents"},
+                testbed::fault::Answer{.status = 503, .body = "starting", .headers = {{"retry-after", "5"}}},
+                {.count = testbed::FaultProxy::kAlways});
+  proxy_.inject({.verb = "GET"},
+                testbed::fault::Answer{.status = 200, .body = R"({"kind":"APIGroupDiscoveryList","items":[]})"});
+  proxy_.inject({.verb = "GET"}, testbed::fault::Answer{.status = 500, .body = "not ready"},
+                {.count = testbed::FaultProxy::kAlways});
+  stop();
+  EXPECT_GE(proxy_.calls({.verb = "GET"}), 2) << "it has asked both";
+  EXPECT_THAT(rules(), HasSubstr(line("10.96.1.50")));
+}
+
 TEST_F(AgentStop, S24_rights_taken_away_are_no_order) {
   kubectl({"delete", "clusterrolebinding", "edge-agent"});
   agent_->signal(SIGTERM);
