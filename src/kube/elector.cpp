@@ -24,6 +24,7 @@ Elector::Action Elector::next(base::TimePoint now, const std::string& wall) {
   const base::TimePoint deadline = held_until_ ? std::min(patience, *held_until_) : patience;
   if (!current_) return Read{deadline};
   write_began_ = now;
+  may_have_claimed_ = true;
   return Write{claim(wall), deadline};
 }
 
@@ -31,6 +32,7 @@ void Elector::saw(std::optional<Lease> lease, base::TimePoint now) {
   const bool alive = lease && (!seen_ || !seen_->same_claim(*lease));
   if (alive || !lease) seen_at_ = now;
   seen_ = std::move(lease);
+  may_have_claimed_ = false;
   if (held_until_ && seen_ && seen_->holder != identity_) {
     lose(fmt::format("taken over by {}", seen_->holder.empty() ? "nobody" : seen_->holder));
   } else if (may_claim(now)) {
@@ -44,6 +46,7 @@ void Elector::wrote(Lease stored, base::TimePoint now) {
   seen_ = std::move(stored);
   seen_at_ = now;
   current_ = true;
+  may_have_claimed_ = false;
   held_until_ = write_began_ + timing_.renew;
   due_ = now + timing_.retry;
 }
@@ -56,8 +59,8 @@ bool Elector::leading(base::TimePoint now) const {
   return held_until_ && now < *held_until_;
 }
 
-std::optional<Lease> Elector::release(base::TimePoint now, const std::string& wall) {
-  const bool ours = leading(now) && current_ && seen_;  // Somebody may have deleted it.
+std::optional<Lease> Elector::release(const std::string& wall) {
+  const bool ours = current_ && seen_ && seen_->holder == identity_;  // Somebody may have deleted it.
   held_until_.reset();
   if (!ours) return std::nullopt;
   Lease freed = *seen_;

@@ -55,8 +55,11 @@ class Elector {
   const std::optional<Lease>& seen() const { return seen_; }
   bool current() const { return current_; }  // Nothing has failed since seen() was seen.
 
-  // What to write to let others take over at once, if there is a current claim to give up; no longer leading then.
-  std::optional<Lease> release(base::TimePoint now, const std::string& wall);
+  // Whether a Write was asked for, and nobody knows what became of it.
+  bool may_have_claimed() const { return may_have_claimed_; }
+
+  // What to write to let others take over at once, if what was seen last is a claim of ours; no longer leading then.
+  std::optional<Lease> release(const std::string& wall);
 
  private:
   bool may_claim(base::TimePoint now) const;
@@ -69,8 +72,9 @@ class Elector {
   base::Backoff jitter_;
 
   std::optional<Lease> seen_;
-  base::TimePoint seen_at_;                    // When its claim was first seen here.
-  bool current_ = false;                       // What was seen is the last thing we know to be stored.
+  base::TimePoint seen_at_;  // When its claim was first seen here.
+  bool current_ = false;     // What was seen is the last thing we know to be stored.
+  bool may_have_claimed_ = false;
   base::TimePoint due_;                        // Nothing is tried before.
   base::TimePoint write_began_;                // The last Write that was asked for.
   std::optional<base::TimePoint> held_until_;  // Leading, unless renewed, until then.

@@ -113,7 +113,7 @@ class World {
 
   // As a process that is told to stop: it may live on for a while, and what it writes last may be late or lost.
   void release(const Who& who) {
-    if (const auto freed = who->elector.release(clock(who), wall())) {
+    if (const auto freed = who->elector.release(wall())) {
       ++releases;
       world_.call(2, [this, lease = *freed] { return server_.write(lease); }, [](const auto&) {});
     }
@@ -277,9 +277,9 @@ TEST_F(ElectorStep, a_released_lease_is_taken_at_once) {
 }
 
 TEST_F(ElectorStep, release_gives_up_the_claim_in_the_version_last_written) {
-  EXPECT_FALSE(elector_.release(at(0), "now"));
+  EXPECT_FALSE(elector_.release("now"));
   lead(0);
-  const auto freed = elector_.release(at(1), "later");
+  const auto freed = elector_.release("later");
   ASSERT_TRUE(freed);
   EXPECT_EQ(freed->holder, "");
   EXPECT_EQ(freed->resource_version, "101");
@@ -293,8 +293,34 @@ TEST_F(ElectorStep, a_lease_that_somebody_has_deleted_needs_no_release) {
   elector_.failed(at(2));
   expect<Elector::Read>(4);
   elector_.saw(std::nullopt, at(4));
-  EXPECT_FALSE(elector_.release(at(4), "later"));
+  EXPECT_FALSE(elector_.release("later"));
   EXPECT_FALSE(elector_.leading(at(4)));
+}
+
+TEST_F(ElectorStep, a_claim_whose_answer_was_lost_is_released_when_it_is_seen_to_stand) {
+  expect<Elector::Read>(0);
+  elector_.saw(std::nullopt, at(0));
+  EXPECT_FALSE(elector_.may_have_claimed());
+  Lease stored = expect<Elector::Write>(0).lease;
+  elector_.failed(at(1));
+  EXPECT_TRUE(elector_.may_have_claimed());
+  EXPECT_FALSE(elector_.release("later")) << "nobody knows";
+  stored.resource_version = "101";
+  elector_.saw(stored, at(1));
+  EXPECT_FALSE(elector_.may_have_claimed());
+  const auto freed = elector_.release("later");
+  ASSERT_TRUE(freed);
+  EXPECT_EQ(freed->holder, "");
+  EXPECT_EQ(freed->resource_version, "101");
+}
+
+TEST_F(ElectorStep, a_claim_that_another_was_quicker_with_is_not_released) {
+  expect<Elector::Read>(0);
+  elector_.saw(std::nullopt, at(0));
+  expect<Elector::Write>(0);
+  elector_.failed(at(1));
+  elector_.saw(of_other(), at(1));
+  EXPECT_FALSE(elector_.release("later"));
 }
 
 TEST_F(ElectorStep, attempts_to_acquire_are_spread_and_renewals_are_not) {

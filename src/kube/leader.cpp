@@ -48,7 +48,10 @@ Leader::Leader(Client& client, Key lease, std::string identity, const ElectionTi
 
 base::Status Leader::acquire(std::stop_token stop) {
   while (!elector_.leading(now())) {
-    if (stop.stop_requested()) return fail(Fault::cancelled, "stopped before leading");
+    if (stop.stop_requested()) {
+      if (elector_.may_have_claimed()) release();
+      return fail(Fault::cancelled, "stopped before leading");
+    }
     TRY(step(stop));
   }
   base::log::info("leading", {{"lease", key_.text()}});
@@ -133,10 +136,10 @@ void Leader::failed(const Error& error) {
 void Leader::release() {
   Limit limit = within(kReleaseTime);
   limit.urgent = true;
-  if (!elector_.current()) {  // The stop came in the midst of a renewal.
+  if (!elector_.current()) {  // The stop came in the midst of a write.
     if (auto lease = read(limit)) elector_.saw(*std::move(lease), now());
   }
-  const auto freed = elector_.release(now(), wall());
+  const auto freed = elector_.release(wall());
   publish();
   if (!freed) return;
   const auto released = write(*freed, limit);

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "api.h"
+#include "testbed/fault_proxy.h"
 
 namespace api_test {
 namespace {
@@ -20,7 +21,10 @@ const kube::Resource kLeases{"coordination.k8s.io", "v1", "leases", true};
 class LeaderTest : public ApiTest {
  protected:
   kube::Key lease() const { return key("lock"); }
-  std::string spec(const char* field) { return at(*client_->get(kLeases, lease(), soon()), "spec", field); }
+  std::string spec(const char* field) {
+    const auto body = client_->get(kLeases, lease(), soon());
+    return body ? at(*body, "spec", field) : "";
+  }
 };
 
 // A candidate on a thread of its own, from start to end.
@@ -139,6 +143,19 @@ TEST_F(LeaderTest, a_candidate_can_be_stopped_while_it_waits) {
   Candidate waiting(*client_, lease(), "waiting");
   waiting.stop();
   EXPECT_EQ(waiting.end().error().fault(), Fault::cancelled);
+}
+
+// The API server made it the holder, and the answer was lost: it never led, and yet others would wait for it.
+TEST_F(LeaderTest, a_candidate_that_is_stopped_in_mid_claim_leaves_no_lease_behind) {
+  const auto config = must(kube::from_kubeconfig({cluster_.admin_kubeconfig()}, ""));
+  testbed::FaultProxy proxy(config.server, must(config.tls()));
+  proxy.inject({.verb = "create", .resource = "leases"}, testbed::fault::LoseAnswer());
+  const auto client = connect(proxy.kubeconfig());
+  Candidate waiting(*client, lease(), "me", {.lease = 60s, .renew = 40s, .retry = 20s});  // Not tried again so soon.
+  ASSERT_TRUE(testbed::eventually("it holds it unawares", kBound, [&] { return spec("holderIdentity") == "me"; }));
+  waiting.stop();
+  EXPECT_EQ(waiting.end().error().fault(), Fault::cancelled);
+  EXPECT_EQ(spec("holderIdentity"), "");
 }
 
 TEST(Identity, is_never_the_same_twice) {
