@@ -232,7 +232,7 @@ class Replicas {
   }
   // Told to stop: it ends what it has begun.
   void release(const Who& who) {
-    if (const auto freed = who->elector.release(clock(who), std::to_string(world_.now()))) {
+    if (const auto freed = who->elector.release(std::to_string(world_.now()))) {
       world_.call(2, [this, lease = *freed] { return lease_.write(lease); }, [](const auto&) {});
     }
     on(who, world_.draw(0, 5), [this, who] { crash(who); });
@@ -264,7 +264,7 @@ class Replicas {
     const auto* const wish = who->seen_wishes->find(name);
     const auto* const copy = who->seen_copies->find(name);
     if (wish == nullptr ? copy == nullptr : copy != nullptr && copy->value == wish->value) {
-      return on(who, 0, [this, who, key] { end(who, key, true); });
+      return on(who, world_.draw(0, 1), [this, who, key] { end(who, key, true); });
     }
     const Write write{.name = key, .value = wish == nullptr ? std::nullopt : std::optional(wish->value), .over = copy};
     // The view is held for as long as the pass lasts, which may be stopped before it writes.
