@@ -58,6 +58,9 @@ class ControllerFaults : public ControllerBehindProxy {
 TEST_F(ControllerFaults, B5_while_every_write_conflicts_nothing_changes_and_then_the_end_is_the_same) {
   api_test::must(testbed::shared_cluster().kubectl({"delete", "daemonsets", "--all", "--all-namespaces"}));
   settle(5);
+  script_.add_node("n0");
+  ASSERT_TRUE(becomes("a second report", [&] { return script_.states().size() == 2; }));
+  script_.report_all();
   const CallMatch sets{.verb = "patch", .resource = "daemonsets"};
   const CallMatch agents_status{.verb = "patch", .resource = "agents/status"};
   ASSERT_TRUE(becomes("the agents' set", [&] { return proxy_.calls(sets) == 1 && proxy_.calls(agents_status) > 0; }));
@@ -69,7 +72,7 @@ TEST_F(ControllerFaults, B5_while_every_write_conflicts_nothing_changes_and_then
   const int creates = proxy_.calls(kCreates);
   put_services(6, 10);
   put_rule(121);
-  script_.patch_agent(R"({"spec":{"logLevel":"debug"}})");
+  script_.patch_agent(R"({"spec":{"logLevel":"debug","clusterCIDRs":["10.200.0.0/16"]}})");  // For the nodes, too.
   script_.delete_node("n1");
   script_.add_node("n2");
   // What was under way before has come to its end by then.
@@ -92,6 +95,7 @@ TEST_F(ControllerFaults, B5_while_every_write_conflicts_nothing_changes_and_then
     expect_conditions({.verb = "delete", .resource = kind},
                       AllOf(HasSubstr(R"("preconditions")"), HasSubstr(R"("uid":")"), with_version));
   }
+  expect_object({.verb = "update", .resource = "nodestates"});
   expect_object(agents_status);
   expect_object(sets, 1);  // The first is not for an object, and overwrites none.
 }
