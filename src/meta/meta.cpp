@@ -1,5 +1,7 @@
 #include "meta/meta.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace meta {
@@ -12,18 +14,21 @@ base::Result<Time> decode_time(const json::Value& value) {
   return *time;
 }
 
-// meta/v1 Time; none is an empty message.
+constexpr std::int64_t kYear1 = -62'135'596'800;  // The seconds of its first instant, where Go's time begins.
+constexpr std::int64_t kYear10000 = 253'402'300'800;
+
+// meta/v1 Time, as Go would write it in JSON; none is an empty message, or the instant that is none in Go. No other is
+// refused for being far away, as it says of an object that it is to go: a server that is asked to be patient for
+// 9999999999 s computes an instant in 1758. Of what no text can say, the nearest that one can is said.
 base::Result<std::string> words_of_time(std::string_view message) {
   std::int64_t seconds = 0;
   json::MessageFields fields(message);
   while (fields.next()) {
     if (fields.number() == 1 && fields.has_value()) seconds = static_cast<std::int64_t>(fields.value());
   }
-  constexpr std::int64_t kYear10000 = 253'402'300'800;
-  if (fields.broken() || seconds < 0 || seconds >= kYear10000) {
-    return base::fail(base::Fault::invalid, "not a valid time");
-  }
-  return seconds == 0 ? std::string() : format_time(Time(std::chrono::seconds(seconds)));
+  if (fields.broken()) return base::fail(base::Fault::invalid, "not a valid time");
+  if (message.empty() || seconds == kYear1) return "";
+  return format_time(Time(std::chrono::seconds(std::clamp(seconds, kYear1 + 1, kYear10000 - 1))));
 }
 
 namespace field = json::field;

@@ -1,5 +1,7 @@
 #include "meta/meta.h"
 
+#include <limits>
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -66,11 +68,32 @@ TEST(Meta, is_the_same_from_a_message) {
   EXPECT_EQ(read(WrittenMessage().text(1, "a").message(8, {})).created, Time());
   EXPECT_EQ(read(WrittenMessage().text(1, "a").message(8, time(0))).created, Time());
   // An object that is to go must not look as if it were to stay.
-  for (const auto& bad : {time(UINT64_MAX), time(253'402'300'800), WrittenMessage().raw("\x08")}) {
-    const WrittenMessage object = WrittenMessage().message(1, WrittenMessage().text(1, "a").message(9, bad));
-    EXPECT_EQ(reader.parse(object.bytes(), kObjectMessage).error().message(),
-              "metadata: deletionTimestamp: not a valid time");
-  }
+  const WrittenMessage garbage = WrittenMessage().text(1, "a").message(9, WrittenMessage().raw("\x08"));
+  EXPECT_EQ(reader.parse(WrittenMessage().message(1, garbage).bytes(), kObjectMessage).error().message(),
+            "metadata: deletionTimestamp: not a valid time");
+}
+
+// `kubectl delete --grace-period=9999999999` makes one in 1758.
+TEST(Meta, however_far_away_the_time_at_which_an_object_is_to_go_it_is_to_go) {
+  constexpr json::Schema kObjectMessage{json::field::message(1, "metadata", kMetaMessage)};
+  const auto deleted = [&](std::int64_t seconds) {
+    json::WrittenMessage time;
+    time.number(1, static_cast<std::uint64_t>(seconds)).number(2, 0);
+    const auto object = json::WrittenMessage().message(1, json::WrittenMessage().text(1, "a").message(9, time));
+    json::Reader reader;
+    const auto value = reader.parse(object.bytes(), kObjectMessage);
+    if (!value) return value.error().message();
+    const auto meta = decode_meta(*value);
+    return meta && meta->terminating() ? format_time(meta->deleted) : std::string("to stay");
+  };
+  EXPECT_EQ(deleted(-6'677'019'274), "1758-05-31T16:25:26Z");
+  EXPECT_EQ(deleted(-1), "1969-12-31T23:59:59Z");
+  EXPECT_EQ(deleted(253'402'300'799), "9999-12-31T23:59:59Z");
+  EXPECT_EQ(deleted(-62'135'596'799), "0001-01-01T00:00:01Z");
+  EXPECT_EQ(deleted(-62'135'596'800), "to stay") << "in Go that is no time";
+  EXPECT_EQ(deleted(253'402'300'800), "9999-12-31T23:59:59Z") << "the last that can be written";
+  EXPECT_EQ(deleted(std::numeric_limits<std::int64_t>::max()), "9999-12-31T23:59:59Z");
+  EXPECT_EQ(deleted(std::numeric_limits<std::int64_t>::min()), "0001-01-01T00:00:01Z");
 }
 
 TEST(Meta, errors_name_the_field) {
@@ -132,7 +155,7 @@ TEST(Time, offsets_and_fractions_are_understood) {
 }
 
 RC_GTEST_PROP(Time, every_second_survives_its_text, ()) {
-  const Time time(std::chrono::seconds(*rc::gen::inRange<std::int64_t>(0, 253'402'300'800)));
+  const Time time(std::chrono::seconds(*rc::gen::inRange<std::int64_t>(-62'135'596'800, 253'402'300'800)));
   RC_ASSERT(*parse_time(format_time(time)) == time);
 }
 
