@@ -121,7 +121,7 @@ class Store final : public Sink {
     } else {
       view.unknown[identity.key] = {.uid = identity.uid, .why = decoded.error().message()};
       if (is_same_object) {
-        view.objects.insert(known);
+        view.objects.insert(known->version < identity.version ? known : without_version(*known));
       } else {
         view.objects.erase(identity.key);  // That was another object of the same name.
       }
@@ -164,6 +164,13 @@ class Store final : public Sink {
   }
 
  private:
+  // Known in no older version than the one that cannot be read: so the storage may have fallen back, and that number
+  // have been given to something else. What comes next must be taken for news.
+  static typename View<T>::Entry without_version(Object<T> object) {
+    object.version = 0;
+    return std::make_shared<const Object<T>>(std::move(object));
+  }
+
   void touched(bool is_news = true) {
     if (listing_) return;
     heard_ = true;

@@ -136,6 +136,18 @@ TEST_F(StoreTest, A8_a_list_after_a_fall_of_the_storage_takes_nothing_known_for_
   EXPECT_EQ(text(), "new");
 }
 
+// Otherwise nothing would be taken until the storage has come to that number a second time.
+TEST_F(StoreTest, A8_the_version_of_a_time_that_is_lost_does_not_outlive_it_on_an_object_that_cannot_be_read) {
+  EXPECT_TRUE(put(8, R"({"text":"old"})"));
+  store_.begin_list(false);
+  (void)put(5, R"({"text":5})");
+  store_.end_list(6);
+  EXPECT_EQ(text(), "old") << "unknown is not deleted";
+  (void)put(7, R"({"text":"new"})");
+  EXPECT_EQ(text(), "new");
+  EXPECT_TRUE(store_.latest()->unknown.empty());
+}
+
 TEST_F(StoreTest, of_a_list_where_versions_hold_only_what_is_new_is_decoded) {
   EXPECT_TRUE(put(8, R"({"text":"known"})"));
   const auto known = store_.latest()->objects.front();
