@@ -35,7 +35,7 @@ base::Result<double> decode_watch(std::uint32_t services) {
       framer.feed(rest.substr(0, kRead));
       while (const auto document = TRY(framer.next(reader))) {
         const auto event = TRY(kube::decode_event(*document));
-        const auto service = TRY(api::decode_service(event.object));
+        const auto service = TRY(api::decode_service(event.object.value()));
         kept += service.vips.size() == 1 ? 1U : 0U;
       }
     }
@@ -55,7 +55,7 @@ base::Result<double> decode_messages(std::uint32_t services) {
     for (std::string_view rest = stream; !rest.empty(); rest.remove_prefix(std::min(rest.size(), kRead))) {
       events.feed(rest.substr(0, kRead));
       while (const auto event = TRY(events.next(reader))) {
-        const auto service = TRY(api::decode_service(event->object));
+        const auto service = TRY(api::decode_service(event->object.value()));
         kept += service.vips.size() == 1 ? 1U : 0U;
       }
     }

@@ -45,7 +45,7 @@ void decode_events() {
       const auto document = framer.next(reader);
       if (!document || !*document) std::abort();
       const auto event = kube::decode_event(**document);
-      if (!event || !api::decode_service(event->object)) std::abort();
+      if (!event || !api::decode_service(event->object.value())) std::abort();
     }
   });
 }
@@ -60,7 +60,7 @@ void decode_messages() {
     events.feed(stream);
     for (int i = 0; i < 1'000; ++i) {
       const auto event = events.next(reader);
-      if (!event || !*event || !api::decode_service((*event)->object)) std::abort();
+      if (!event || !*event || !api::decode_service((*event)->object.value())) std::abort();
     }
   });
 }

@@ -162,9 +162,8 @@ base::Status ListWatch::take_page(std::string_view body) {
   auto page = TRY(Page::open(body, options_.schema, reader_));
   // One such page refutes the suspicion, whatever becomes of its list.
   if (page.version() >= version_) fell_back_ = false;
-  const auto put = [this](const json::Value& object) -> base::Status {
-    const auto identity = TRY(identify(object));
-    sink_.put(identity, object);
+  const auto put = [this](const Item& item) -> base::Status {
+    sink_.put(item.identity, item.object);
     return {};
   };
   TRY(page.each(put));

@@ -11,7 +11,8 @@
 #include "kube/simulated_server_test.h"
 
 // The real list/watch logic and store against a model of the API server, on one thread with a virtual clock. One
-// integer decides everything, so a failing run is repeated by its seed.
+// integer decides everything, so a failing run is repeated by its seed. Now and then an object is one that nobody can
+// read.
 namespace kube {
 namespace {
 
@@ -53,7 +54,7 @@ class Simulation {
     if (!follower_.has_noticed_reset()) return;
     const std::string name = fmt::format("o{}", random_() % 10);
     if (chance(70)) {
-      server_.put(name, std::to_string(random_() % 1000));
+      server_.put(name, chance(5) ? std::string(kSpoilt) : std::to_string(random_() % 1000));
     } else if (chance(80)) {
       server_.remove(name);
     } else if (chance(50)) {

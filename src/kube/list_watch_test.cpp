@@ -8,6 +8,7 @@
 
 #include "kube/heap_test.h"
 #include "kube/list_watch_test.h"
+#include "kube/message_test.h"
 #include "kube/reflector.h"
 #include "kube/store.h"
 
@@ -346,6 +347,45 @@ TEST_F(Steps, a_streamed_list_that_hangs_means_pages_this_time) {
   steps_.listed(R"({"metadata":{"resourceVersion":"5"},"items":[]})", now_);
   EXPECT_EQ(store_.latest()->lists, 2U);
   EXPECT_EQ(next<ListWatch::Watch>().request.from, 5U);
+}
+
+namespace field = json::field;
+
+constexpr json::Schema kNoteMeta{field::text(1, "name"), field::text(3, "namespace"), field::text(5, "uid"),
+                                 field::text(6, "resourceVersion")};
+constexpr json::Schema kNote{field::message(1, "metadata", kNoteMeta), field::text(2, "value")};
+
+// An object that nobody can read must not hide the others of its kind, nor be taken for one that is gone.
+TEST_F(Steps, A13_an_object_that_cannot_be_read_as_a_message_is_unknown_and_the_others_are_followed) {
+  const auto note = [](const std::string& name, const std::string& version) {
+    return json::WrittenMessage().message(1, meta_message(name, version));
+  };
+  ListWatch steps({.selection = {}, .schema = &kNote}, store_, 1);
+  (void)steps.next(now_);
+  json::WrittenMessage list;
+  list.message(1, json::WrittenMessage().text(2, "7")).message(2, note("bad", "3").number(2, 5));
+  steps.listed(enveloped("NoteList", list.message(2, note("good", "4").text(2, "one"))), now_);
+  const auto unknown = [&] {
+    std::string out;
+    for (const auto& [key, found] : store_.latest()->unknown) out += key.name + " " + found.uid + " " + found.why + ";";
+    return out;
+  };
+  EXPECT_TRUE(store_.latest()->complete);
+  EXPECT_EQ(unknown(), "bad u-bad value: not a valid message;");
+  ASSERT_EQ(store_.latest()->objects.size(), 1U);
+  EXPECT_EQ(store_.latest()->objects.front()->value, "one");
+
+  (void)steps.next(now_);
+  steps.opened(now_);
+  EXPECT_TRUE(steps.heard(event_message("MODIFIED", "Note", note("good", "8").number(2, 5)) +
+                              event_message("ADDED", "Note", note("new", "9").text(2, "two")) +
+                              event_message("DELETED", "Note", note("bad", "10").number(2, 5)),
+                          now_));
+  EXPECT_EQ(steps.failures(), 0U);
+  EXPECT_EQ(unknown(), "good u-good value: not a valid message;");
+  ASSERT_EQ(store_.latest()->objects.size(), 2U);
+  EXPECT_EQ(store_.latest()->objects.front()->value, "one") << "as it last was";
+  EXPECT_EQ(store_.latest()->version, 10U);
 }
 
 TEST_F(Steps, garbage_ends_the_stream_and_is_told) {

@@ -1,7 +1,6 @@
 #include "kube/page.h"
 
 #include "kube/message.h"
-#include "kube/watch.h"
 
 namespace kube {
 namespace {
@@ -35,16 +34,19 @@ base::Status Page::note(const json::Value& meta) {
   return {};
 }
 
-base::Status Page::each(const std::function<base::Status(const json::Value& object)>& take) {
+base::Status Page::each(const std::function<base::Status(const Item& item)>& take) {
   if (text_) {
-    for (const auto& item : TRY((*text_)["items"].items_or_none())) TRY(take(item.as_root()));
+    for (const auto& object : TRY((*text_)["items"].items_or_none())) {
+      const auto item = TRY(read_item(object.as_root()));
+      TRY(take(item));
+    }
     return {};
   }
   json::MessageFields fields(message_);
   while (fields.next()) {
     if (fields.number() != kItems || !fields.has_bytes()) continue;
-    const auto object = TRY(reader_->parse(fields.bytes(), *schema_));
-    TRY(take(object));
+    const auto item = TRY(read_item(fields.bytes(), *schema_, *reader_));
+    TRY(take(item));
   }
   if (fields.broken()) return base::fail(base::Fault::invalid, "not a valid message");
   return {};

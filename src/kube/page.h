@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "json/message.h"
 #include "json/reader.h"
+#include "kube/watch.h"
 
 namespace kube {
 
@@ -22,7 +23,7 @@ class Page {
   const std::string& next() const { return next_; }  // What to ask for the next page with; empty: it is the last.
 
   // Gives each object to `take`, for as long as that call lasts. Once.
-  base::Status each(const std::function<base::Status(const json::Value& object)>& take);
+  base::Status each(const std::function<base::Status(const Item& item)>& take);
 
  private:
   explicit Page(json::Reader& reader) : reader_(&reader) {}

@@ -21,7 +21,8 @@ class Sink {
   virtual void abort_list() = 0;
   virtual void end_list(std::uint64_t version) = 0;
 
-  virtual void put(const Identity& identity, const json::Value& object) = 0;
+  // `object`: or why it cannot be read.
+  virtual void put(const Identity& identity, const base::Result<json::Value>& object) = 0;
   virtual void remove(const Identity& identity) = 0;
   virtual void reached(std::uint64_t version) = 0;  // Everything up to here has been told.
 

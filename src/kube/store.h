@@ -20,7 +20,7 @@
 
 namespace kube {
 
-// An object that is there and cannot be decoded.
+// An object that is there and cannot be read or decoded.
 struct Unreadable {
   std::string uid;
   std::string why;
@@ -103,13 +103,13 @@ class Store final : public Sink {
     staged_ = {};
   }
 
-  void put(const Identity& identity, const json::Value& object) override {
+  void put(const Identity& identity, const base::Result<json::Value>& object) override {
     const auto known = live_.objects.find(identity.key);
     const bool is_same_object = known && known->uid == identity.uid;
     if (!listing_ && known && known->version >= identity.version) return;  // An echo of the past.
     const bool is_unchanged = versions_hold_ && is_same_object && known->version == identity.version;
     if (listing_ && is_unchanged) return staged_.objects.insert(known);
-    auto decoded = decode_(object);
+    auto decoded = object ? decode_(*object) : base::Result<T>(std::unexpected(object.error()));
     const std::lock_guard lock(mutex_);
     View<T>& view = listing_ ? staged_ : live_;
     bool is_news = true;

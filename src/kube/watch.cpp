@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -42,29 +43,41 @@ base::Result<std::uint64_t> version_of(const json::Value& meta) {
   return parse_version(text);
 }
 
+base::Result<Identity> identity_in(const json::Value& meta) {
+  Identity out;
+  out.key.ns = TRY(meta["namespace"].string_or(""));
+  out.key.name = TRY(meta["name"].string());
+  out.uid = TRY(meta["uid"].string_or(""));
+  out.version = TRY(version_of(meta));
+  return out;
+}
+
 base::Result<Event> decode_bookmark(const json::Value& object) {
   const auto meta = object["metadata"];
   const auto annotations = meta["annotations"];
-  Event event{.type = Event::Type::bookmark, .object = object, .identity = {}, .status = {}};
+  Event event{.type = Event::Type::bookmark, .identity = {}, .object = object, .status = {}};
   event.identity.version = TRY(version_of(meta));
   if (annotations.exists()) event.ends_initial = TRY(annotations["k8s.io/initial-events-end"].string_or("")) == "true";
   return event;
 }
 
-base::Result<Event> decode_event(Event::Type type, const json::Value& object) {
-  if (type == Event::Type::bookmark) return decode_bookmark(object);
-  Event event{.type = type, .object = object, .identity = {}, .status = {}};
-  if (type == Event::Type::error) {
-    event.status = TRY(decode_status(object));
-  } else {
-    event.identity = TRY(identify(object));
-  }
-  return event;
+base::Result<Event> decode_error(const json::Value& object) {
+  return Event{.type = Event::Type::error, .identity = {}, .object = object, .status = TRY(decode_status(object))};
 }
+
+Event event_of(Event::Type type, Item item) {
+  return {.type = type, .identity = std::move(item.identity), .object = std::move(item.object), .status = {}};
+}
+
+constexpr std::uint32_t kObjectMeta = 1;  // Of every object.
 
 // A bookmark is an object with next to nothing in it, but for what says that the list is whole.
 constexpr json::Schema kBookmarkMeta{json::field::text(6, "resourceVersion"), json::field::map(12, "annotations")};
-constexpr json::Schema kBookmark{json::field::message(1, "metadata", kBookmarkMeta)};
+constexpr json::Schema kBookmark{json::field::message(kObjectMeta, "metadata", kBookmarkMeta)};
+
+// So little that next to nothing can be wrong with it.
+constexpr json::Schema kIdentityMeta{json::field::text(1, "name"), json::field::text(3, "namespace"),
+                                     json::field::text(5, "uid"), json::field::text(6, "resourceVersion")};
 
 }  // namespace
 
@@ -156,13 +169,21 @@ base::Result<std::uint64_t> parse_version(std::string_view text) {
 }
 
 base::Result<Identity> identify(const json::Value& object) {
-  const auto meta = object["metadata"];
-  Identity out;
-  out.key.ns = TRY(meta["namespace"].string_or(""));
-  out.key.name = TRY(meta["name"].string());
-  out.uid = TRY(meta["uid"].string_or(""));
-  out.version = TRY(version_of(meta));
-  return out;
+  return identity_in(object["metadata"]);
+}
+
+base::Result<Item> read_item(const json::Value& object) {
+  return Item{.identity = TRY(identify(object)), .object = object};
+}
+
+base::Result<Item> read_item(std::string_view message, const json::Schema& schema, json::Reader& reader) {
+  const auto object = reader.parse(message, schema);
+  if (object) return read_item(*object);
+  // Read alone, what tells who it is is mostly sound.
+  const auto meta = reader.parse(json::bytes_of(message, kObjectMeta), kIdentityMeta);
+  const auto identity = meta ? identity_in(*meta) : std::unexpected(meta.error());
+  if (!identity) return std::unexpected(object.error());
+  return Item{.identity = *identity, .object = std::unexpected(object.error())};
 }
 
 base::Result<Event> decode_event(const json::Value& document) {
@@ -170,17 +191,20 @@ base::Result<Event> decode_event(const json::Value& document) {
   const auto type = parse_type(text);
   if (!type) return document["type"].fail(no_type(text));
   if (!document["object"].exists()) return document["object"].fail("missing");
-  return decode_event(*type, document["object"].as_root());
+  const auto object = document["object"].as_root();
+  if (*type == Event::Type::error) return decode_error(object);
+  if (*type == Event::Type::bookmark) return decode_bookmark(object);
+  return event_of(*type, TRY(read_item(object)));
 }
 
 base::Result<Event> decode_event(std::string_view frame, const json::Schema& schema, json::Reader& reader) {
   const auto message = TRY(open_event(frame));
   const auto type = parse_type(message.type);
   if (!type) return fail(Fault::invalid, no_type(message.type));
-  const json::Schema& own = *type == Event::Type::error      ? kStatusMessage
-                            : *type == Event::Type::bookmark ? kBookmark
-                                                             : schema;
-  return decode_event(*type, TRY(reader.parse(message.envelope.object, own)));
+  const std::string_view object = message.envelope.object;
+  if (*type == Event::Type::error) return decode_error(TRY(reader.parse(object, kStatusMessage)));
+  if (*type == Event::Type::bookmark) return decode_bookmark(TRY(reader.parse(object, kBookmark)));
+  return event_of(*type, TRY(read_item(object, schema, reader)));
 }
 
 void EventReader::feed(std::string_view bytes) {

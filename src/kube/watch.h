@@ -53,12 +53,22 @@ struct Identity {
 };
 base::Result<Identity> identify(const json::Value& object);
 
+// An object of a list or of an event. That it is there is known even where what it says cannot be read: one such object
+// makes neither its list nor its watch unreadable.
+struct Item {
+  Identity identity;
+  base::Result<json::Value> object;  // Speaks of its own fields. Or why it cannot be read.
+};
+base::Result<Item> read_item(const json::Value& object);
+// Of a message; lives until the reader parses anything else.
+base::Result<Item> read_item(std::string_view message, const json::Schema& schema, json::Reader& reader);
+
 struct Event {
   enum class Type { added, modified, deleted, bookmark, error };
 
   Type type;
-  json::Value object;                  // Speaks of its own fields.
   Identity identity;                   // Of a bookmark, only the version.
+  base::Result<json::Value> object;    // As in an item.
   bool ends_initial = false;           // The bookmark after the last initial event.
   std::optional<ServerStatus> status;  // Of an error.
 };

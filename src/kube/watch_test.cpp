@@ -133,7 +133,8 @@ base::Status tell(EventReader& events, std::vector<std::string>& out) {
   json::Reader reader;
   while (const auto event = TRY(events.next(reader))) {
     out.push_back(fmt::format("{} {} {} {} {}", static_cast<int>(event->type), event->identity.key.text(),
-                              event->identity.uid, event->identity.version, event->object.text()));
+                              event->identity.uid, event->identity.version,
+                              event->object ? event->object->text() : event->object.error().message()));
   }
   return {};
 }
@@ -170,6 +171,20 @@ TEST(EventReader, events_are_the_same_as_messages_and_as_json) {
   EXPECT_EQ(error->status->reason, "Expired");
 }
 
+TEST(EventReader, an_object_that_cannot_be_read_is_named_and_ends_no_stream) {
+  json::WrittenMessage spoilt;
+  spoilt.message(1, meta_message("a", "12")).number(2, 5);
+  EventReader events(&kThing);
+  events.feed(event_message("MODIFIED", "Thing", spoilt) + event_message("DELETED", "Thing", spoilt) +
+              event_message("ADDED", "Thing", thing("b", "13", "one")));
+  std::vector<std::string> told;
+  EXPECT_TRUE(tell(events, told));
+  EXPECT_EQ(told, (std::vector<std::string>{
+                      "1 n/a u-a 12 value: not a valid message", "2 n/a u-a 12 value: not a valid message",
+                      R"(0 n/b u-b 13 {"metadata":{"name":"b","namespace":"n","uid":"u-b","resourceVersion":"13"},)"
+                      R"("value":"one"})"}));
+}
+
 RC_GTEST_PROP(EventReader, where_reads_are_cut_messages_does_not_matter, ()) {
   std::string stream;
   std::vector<std::string> wanted;
@@ -204,6 +219,7 @@ TEST(EventReader, what_is_no_event_is_an_error) {
   EXPECT_LT(error(event_message(std::string(1U << 20U, 'x'), "Thing", {})).size(), 100U);
   EXPECT_EQ(error(event_message("ADDED", "Thing", {})), "metadata: required, expected a string");
   EXPECT_EQ(error(event_message("ADDED", "Thing", thing("a", "x", ""))), "\"x\" is no resource version");
+  EXPECT_EQ(error(event_message("ADDED", "Thing", json::WrittenMessage().number(2, 5))), "value: not a valid message");
   EXPECT_EQ(error(framed("garbage")), "not a valid message");
   EXPECT_EQ(error(framed("")), "not a message of an API server");
   EXPECT_EQ(error(std::string("\0\xff\xff\xff", 4)), "none") << "16 MiB are yet to come";

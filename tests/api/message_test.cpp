@@ -76,7 +76,8 @@ class MessageTest : public ApiTest {
     json::Reader reader;
     auto page = must(kube::Page::open(body, &T::kMessage, reader));
     std::map<std::string, T> out;
-    const auto take = [&](const json::Value& object) -> base::Status {
+    const auto take = [&](const kube::Item& item) -> base::Status {
+      const auto object = TRY(item.object);
       auto value = TRY(decode(object));
       out.emplace(value.meta.name, std::move(value));
       return {};
@@ -188,8 +189,8 @@ TEST_F(MessageTest, pages_come_one_after_the_other) {
     json::Reader reader;
     auto page = must(kube::Page::open(body, &api::Service::kMessage, reader));
     EXPECT_EQ(kube::next_page(body), page.next());
-    const auto take = [&](const json::Value& object) -> base::Status {
-      found.emplace_back(TRY(object["metadata"]["name"].string()));
+    const auto take = [&](const kube::Item& item) -> base::Status {
+      found.push_back(item.identity.key.name);
       return {};
     };
     must(page.each(take));
