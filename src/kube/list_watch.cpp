@@ -16,10 +16,11 @@ using namespace std::chrono_literals;
 
 constexpr auto kFirstWait = 800ms;
 constexpr auto kLongestPause = 30s;
-constexpr auto kGoodWhile = 2min;    // Without a failure: the next one counts as the first.
-constexpr auto kGrace = 5s;          // The server ends a watch; we only when it does not.
-constexpr auto kTooShort = 1s;       // A watch that ends sooner, and silent, has failed.
-constexpr auto kAuditAfter = 55min;  // The next renewal after that; so clients do not come together.
+constexpr auto kGoodWhile = 2min;     // Without a failure: the next one counts as the first.
+constexpr auto kGrace = 5s;           // The server ends a watch; we only when it does not.
+constexpr auto kTooShort = 1s;        // A watch that ends sooner, and silent, has failed.
+constexpr auto kAuditAfter = 55min;   // The next renewal after that; so clients do not come together.
+constexpr auto kAuditAtLast = 65min;  // By then a watch was renewed, unless something cuts each before its time.
 
 bool is_refusal(const Error& error) {
   return error.status && (error.status->code == 400 || error.status->code == 422);
@@ -49,7 +50,7 @@ ListWatch::Step ListWatch::next(base::TimePoint now) {
   if (now < resume_at_) return Pause{resume_at_};
   const std::uint64_t least = consistent_ ? 0 : version_;
   const bool is_first = lists_ == 0;
-  if (must_list_ && (is_first || page_once_ || !can_stream_)) {
+  if (must_list_ && (listing_ || is_first || page_once_ || now < streams_from_)) {
     if (!listing_) begin_list();
     return List{{.selection = options_.selection,
                  .not_older_than = least,
@@ -97,10 +98,12 @@ void ListWatch::failed(const Error& error, base::TimePoint now) {
     page_size_ /= 2;  // The same page again, at once.
     return;
   }
+  stop_following(now);
   drop_list();
+  if (followed_ >= kAuditAtLast) must_list_ = true;
   if (was_streamed_list && is_refusal(error)) {
-    can_stream_ = false;  // At once: pages will tell what else is wrong.
-    return;
+    streams_from_ = now + kAuditAfter;  // Another server may answer by then, or a later version of this one.
+    return;                             // At once: pages will tell what else is wrong.
   }
   if (error.fault() == Fault::expired || is_too_large(error)) {
     const bool first = !consistent_ && now > expired_at_ + kGoodWhile;
@@ -118,6 +121,7 @@ void ListWatch::opened(base::TimePoint now) {
   if (initial_) {
     begin_list();
   } else {
+    follows_ = true;
     all_is_well();
     sink_.settle();
   }
@@ -135,10 +139,10 @@ bool ListWatch::heard(std::string_view bytes, base::TimePoint now) {
 void ListWatch::ended(base::TimePoint now) {
   forget_events();
   if (initial_) return failed(base::Error(Fault::unavailable, "the stream ended before its list did"), now);
+  stop_following(now);
   was_cut_ = now + kGrace < opened_at_ + timeout_;  // A server that is stopped ends its watches in good order, too.
   if (spoke_) {
-    followed_ += now - opened_at_;
-    if (can_stream_ && followed_ >= kAuditAfter) must_list_ = true;
+    if (followed_ >= kAuditAfter) must_list_ = true;
     return;
   }
   // A watch from a version that the server has yet to reach is served in silence; so is a kind where nothing happens,
@@ -224,6 +228,7 @@ base::Status ListWatch::finish_list(std::uint64_t version) {
   }
   version_ = version;
   followed_ = base::Duration::zero();
+  follows_ = initial_;
   ++lists_;
   must_list_ = consistent_ = fell_back_ = was_told_ = was_cut_ = page_once_ = listing_ = initial_ = false;
   page_token_.clear();
@@ -240,8 +245,12 @@ void ListWatch::begin_list() {
 void ListWatch::drop_list() {
   if (listing_) sink_.abort_list();
   forget_events();
-  listing_ = initial_ = false;
+  listing_ = initial_ = follows_ = false;
   page_token_.clear();
+}
+
+void ListWatch::stop_following(base::TimePoint now) {
+  if (std::exchange(follows_, false)) followed_ += now - opened_at_;
 }
 
 // Half an object may be all that has come, and a long pause lie ahead. Moved out, as its buffer would outlive an

@@ -29,7 +29,7 @@ namespace kube {
 // has reached it a second time, only another kind can tell (storage.h).
 //
 // An event that never came is missed by nobody: a watch goes on from its version as if all were well. So about once an
-// hour the watch that is renewed anyway brings the whole state first, where the server can do that.
+// hour, when the watch is renewed anyway, the whole state is listed first.
 class ListWatch {
  public:
   struct Options {
@@ -90,6 +90,7 @@ class ListWatch {
   base::Status finish_list(std::uint64_t version);
   void begin_list();
   void drop_list();
+  void stop_following(base::TimePoint now);
   void forget_events();
   void back_off(const Error& error, base::TimePoint now);
   void all_is_well();
@@ -104,20 +105,21 @@ class ListWatch {
   // What we have.
   std::uint64_t version_ = 0;  // The newest that was seen.
   bool must_list_ = true;
-  bool consistent_ = false;     // The next list takes no state but the newest, and nothing known for granted.
-  bool fell_back_ = false;      // The last consistent list was older than what we had seen.
-  bool was_told_ = false;       // That it has fallen back: the next list is believed, whatever its version.
-  bool was_cut_ = false;        // Whoever answers next may be another server, or have another storage.
-  bool can_stream_ = true;      // Lists, by the server.
-  bool page_once_ = false;      // A streamed list hung: take pages this time.
-  base::Duration followed_{0};  // For how long there has been no list, while watches ended in good order.
-  unsigned page_size_;          // As large as was not refused.
+  bool consistent_ = false;  // The next list takes no state but the newest, and nothing known for granted.
+  bool fell_back_ = false;   // The last consistent list was older than what we had seen.
+  bool was_told_ = false;    // That it has fallen back: the next list is believed, whatever its version.
+  bool was_cut_ = false;     // Whoever answers next may be another server, or have another storage.
+  base::TimePoint streams_from_ = base::TimePoint::min();  // Lists: the server refuses that, until it is asked again.
+  bool page_once_ = false;                                 // A streamed list hung: take pages this time.
+  base::Duration followed_{0};                             // By watches, since the last list.
+  unsigned page_size_;                                     // As large as was not refused.
 
   // The list or watch under way.
   bool listing_ = false;
   std::string page_token_;
   EventReader events_;
   bool initial_ = false;  // The stream still brings the list.
+  bool follows_ = false;  // It brings what comes after it.
   bool spoke_ = false;    // It brought an event or a bookmark.
   std::chrono::seconds timeout_{0};
   base::TimePoint opened_at_{};

@@ -161,17 +161,57 @@ TEST_F(Steps, A6_about_once_an_hour_a_renewed_watch_brings_the_whole_state) {
   EXPECT_FALSE(next<ListWatch::Watch>().request.initial);
 }
 
-TEST_F(Steps, A6_where_lists_come_in_pages_only_a_renewed_watch_brings_none) {
+TEST_F(Steps, A6_where_lists_come_in_pages_only_so_does_the_one_about_once_an_hour) {
   ask_for_second_list();
-  (void)next<ListWatch::Watch>();
-  steps_.failed(status(422, "Invalid"), now_);
+  for (const std::uint64_t version : {7, 17, 27}) {
+    const auto list = next<ListWatch::Watch>().request;
+    EXPECT_TRUE(list.initial) << "a refusal does not hold for ever";
+    steps_.failed(status(422, "Invalid"), now_);
+    EXPECT_EQ(next<ListWatch::List>().request.not_older_than, list.from);
+    load(version);
+    EXPECT_TRUE(store_.latest()->objects.empty());
+    hear("ADDED", fmt::format(R"({{"metadata":{{"name":"a","resourceVersion":"{}"}},"value":"one"}})", version + 1));
+    const base::TimePoint start = now_;
+    for (int renewals = 0; renewals < 100; ++renewals) {
+      end_in_time();
+      const auto watch = next<ListWatch::Watch>().request;
+      if (watch.initial) break;
+      steps_.opened(now_);
+      hear("BOOKMARK", fmt::format(R"({{"metadata":{{"resourceVersion":"{}"}}}})", version + 2));
+    }
+    EXPECT_GE(now_ - start, 55min);
+    EXPECT_LE(now_ - start, 65min + 5s);
+  }
+  EXPECT_EQ(store_.latest()->lists, 4U);
+  EXPECT_EQ(steps_.failures(), 0U);
+}
+
+// As some load balancers do; there is no renewal in good order then.
+TEST_F(Steps, A6_where_each_watch_is_cut_the_whole_state_is_listed_all_the_same) {
   load(7);
-  for (int i = 0; i < 100; ++i) {
-    end_in_time();
+  hear("ADDED", R"({"metadata":{"name":"a","resourceVersion":"8"},"value":"one"})");
+  base::Duration followed{0};
+  while (followed < 24h) {
+    followed += 1min;
+    steps_.failed(base::Error(Fault::unavailable, "connection lost"), now_ += 1min);
+    now_ += 1min;
+    const auto step = steps_.next(now_);
+    if (!std::holds_alternative<ListWatch::List>(step)) break;
+    EXPECT_FALSE(std::get<ListWatch::List>(step).is_whole);
+    steps_.listed(R"({"metadata":{"resourceVersion":"8"},"items":[]})", now_);
     EXPECT_FALSE(next<ListWatch::Watch>().request.initial);
     steps_.opened(now_);
-    hear("BOOKMARK", R"({"metadata":{"resourceVersion":"8"}})");
   }
+  EXPECT_GE(followed, 65min) << "what was not followed does not count";
+  EXPECT_LE(followed, 70min);
+  const auto list = next<ListWatch::Watch>().request;
+  EXPECT_TRUE(list.initial);
+  EXPECT_EQ(list.from, 8U);
+  load(9);
+  EXPECT_TRUE(store_.latest()->objects.empty());
+  steps_.failed(base::Error(Fault::unavailable, "connection lost"), now_ += 1min);
+  now_ += 1min;
+  EXPECT_FALSE(next<ListWatch::List>().is_whole) << "an hour is to pass again";
 }
 
 TEST_F(Steps, a_watch_that_was_cut_goes_on_where_the_server_still_reaches_its_version) {
@@ -307,6 +347,16 @@ TEST_F(Steps, a_refused_stream_means_pages_at_once) {
   (void)next<ListWatch::Watch>();
   steps_.failed(status(422, "Invalid"), now_);
   EXPECT_EQ(next<ListWatch::List>().request.limit, 1000U);
+}
+
+TEST_F(Steps, a_list_that_has_begun_in_pages_goes_on_in_pages_however_long_it_takes) {
+  ask_for_second_list();
+  (void)next<ListWatch::Watch>();
+  steps_.failed(status(422, "Invalid"), now_);
+  (void)next<ListWatch::List>();
+  steps_.listed(R"({"metadata":{"resourceVersion":"7","continue":"more"},"items":[]})", now_);
+  now_ += 1h;
+  EXPECT_EQ(next<ListWatch::List>().request.token, "more");
 }
 
 TEST_F(Steps, a_page_that_is_too_large_is_asked_for_again_by_half_as_many_objects) {
