@@ -26,6 +26,10 @@ bool is_refusal(const Error& error) {
   return error.status && (error.status->code == 400 || error.status->code == 422);
 }
 
+bool is_busy(const Error& error) {
+  return error.status && error.status->code == 429;
+}
+
 bool is_too_large(const Error& error) {
   return error.status && error.status->has_cause("ResourceVersionTooLarge");
 }
@@ -111,6 +115,8 @@ void ListWatch::failed(const Error& error, base::TimePoint now) {
     must_list_ = consistent_ = true;
     if (first) return;  // The server is well and tells us what to do: do it at once, but not again and again.
   }
+  // What cannot come by a stream may come in pages. A server with too much to do has less of it with a stream.
+  if (was_streamed_list && !is_busy(error)) page_once_ = true;
   back_off(error, now);
 }
 

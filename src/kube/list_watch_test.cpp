@@ -90,7 +90,7 @@ TEST_F(Steps, a_streamed_list_that_was_cut_counts_for_nothing) {
   EXPECT_EQ(store_.latest()->lists, 1U);
   EXPECT_EQ(store_.latest()->version, 3U);
   now_ += 1min;
-  EXPECT_EQ(next<ListWatch::Watch>().request.from, 0U);
+  EXPECT_EQ(next<ListWatch::List>().request.not_older_than, 0U);
   load(7);
   EXPECT_EQ(store_.latest()->version, 7U) << "no list that goes back in time";
   EXPECT_TRUE(store_.latest()->objects.empty());
@@ -357,6 +357,58 @@ TEST_F(Steps, a_list_that_has_begun_in_pages_goes_on_in_pages_however_long_it_ta
   steps_.listed(R"({"metadata":{"resourceVersion":"7","continue":"more"},"items":[]})", now_);
   now_ += 1h;
   EXPECT_EQ(next<ListWatch::List>().request.token, "more");
+}
+
+// Whatever it is that lets no stream pass, or ends each of them: progress is better than to try the same for ever.
+TEST_F(Steps, a_streamed_list_that_failed_is_tried_in_pages_after_a_pause) {
+  const base::Error cut(Fault::unavailable, "connection lost");
+  const auto is_tried_in_pages = [&](const auto& goes_wrong) {
+    steps_.list_again();
+    EXPECT_TRUE(next<ListWatch::Watch>().request.initial) << "the list before it came in pages for once";
+    goes_wrong();
+    (void)next<ListWatch::Pause>();
+    now_ += 5min;
+    const auto list = next<ListWatch::List>();
+    load(store_.latest()->version + 1);
+    return list.is_whole && list.request.token.empty();
+  };
+  const auto once_open = [&](const auto& goes_wrong) {
+    return [&] {
+      steps_.opened(now_);
+      hear("ADDED", R"({"metadata":{"name":"a","resourceVersion":"8"}})");
+      goes_wrong();
+    };
+  };
+  load(3);
+  EXPECT_TRUE(is_tried_in_pages(once_open([&] { steps_.ended(now_); })));
+  EXPECT_TRUE(is_tried_in_pages(once_open([&] { steps_.failed(cut, now_); })));
+  EXPECT_TRUE(is_tried_in_pages(once_open([&] { hear("ERROR", R"({"kind":"Status","code":500})"); })));
+  EXPECT_TRUE(is_tried_in_pages([&] { steps_.failed(cut, now_); }));
+  for (const int code : {403, 404, 405, 500, 503}) {
+    EXPECT_TRUE(is_tried_in_pages([&] { steps_.failed(status(code), now_); })) << code;
+  }
+}
+
+TEST_F(Steps, a_server_with_too_much_to_do_is_asked_for_a_stream_again) {
+  ask_for_second_list();
+  (void)next<ListWatch::Watch>();
+  steps_.failed(status(429), now_);
+  now_ += 1min;
+  EXPECT_TRUE(next<ListWatch::Watch>().request.initial);
+}
+
+// First it tells us what to do. If that does not help, something else may.
+TEST_F(Steps, a_streamed_list_whose_version_has_expired_is_tried_as_a_stream_once_more_and_then_in_pages) {
+  const std::string gone = R"({"kind":"Status","code":410,"reason":"Expired"})";
+  load(7);
+  hear("ERROR", gone);
+  EXPECT_TRUE(next<ListWatch::Watch>().request.initial) << "at once";
+  steps_.opened(now_);
+  hear("ERROR", gone);
+  now_ += 1min;
+  EXPECT_EQ(next<ListWatch::List>().request.not_older_than, 0U) << "still the newest there is";
+  load(9);
+  EXPECT_EQ(store_.latest()->version, 9U);
 }
 
 TEST_F(Steps, a_page_that_is_too_large_is_asked_for_again_by_half_as_many_objects) {
