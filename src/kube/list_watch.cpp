@@ -58,7 +58,7 @@ ListWatch::Step ListWatch::next(base::TimePoint now) {
     if (!listing_) begin_list();
     return List{{.selection = options_.selection,
                  .not_older_than = least,
-                 .limit = page_size_,
+                 .limit = whole_once_ ? 0 : page_size_,
                  .token = page_token_,
                  .as_message = options_.schema != nullptr}};
   }
@@ -98,10 +98,12 @@ void ListWatch::listed(std::string_view body, base::TimePoint now) {
 
 void ListWatch::failed(const Error& error, base::TimePoint now) {
   const bool was_streamed_list = initial_;
-  if (listing_ && !was_streamed_list && is_too_long(error) && page_size_ > 1) {
+  if (listing_ && !was_streamed_list && is_too_long(error) && (whole_once_ || page_size_ > 1)) {
+    if (std::exchange(whole_once_, false)) return;
     page_size_ /= 2;  // The same page again, at once.
     return;
   }
+  const bool was_within_pages = !page_token_.empty();
   stop_following(now);
   drop_list();
   if (followed_ >= kAuditAtLast) must_list_ = true;
@@ -114,6 +116,8 @@ void ListWatch::failed(const Error& error, base::TimePoint now) {
     expired_at_ = now;
     must_list_ = consistent_ = true;
     if (first) return;  // The server is well and tells us what to do: do it at once, but not again and again.
+    // Pages that come more slowly than the server forgets would be begun for ever.
+    if (was_within_pages) whole_once_ = true;
   }
   // What cannot come by a stream may come in pages. A server with too much to do has less of it with a stream.
   if (was_streamed_list && !is_busy(error)) page_once_ = true;
@@ -236,7 +240,7 @@ base::Status ListWatch::finish_list(std::uint64_t version) {
   followed_ = base::Duration::zero();
   follows_ = initial_;
   ++lists_;
-  must_list_ = consistent_ = fell_back_ = was_told_ = was_cut_ = page_once_ = listing_ = initial_ = false;
+  must_list_ = consistent_ = fell_back_ = was_told_ = was_cut_ = page_once_ = whole_once_ = listing_ = initial_ = false;
   page_token_.clear();
   sink_.end_list(version);
   all_is_well();

@@ -21,12 +21,13 @@ namespace kube {
 // clock, so that every order of faults can be tried; run() in reflector.h does the talking.
 //
 // Its first list comes in pages: no server has a quicker way for JSON. A page that is refused for its size is asked for
-// again by half as many objects. Later lists, for which all its clients may come to a server at once, come by a stream
-// where it can; one that fails is tried in pages next. From there it follows changes, and lists again when the server
-// has forgotten our version (410, in an answer or in an event). A list older than what was seen is refused, unless two
-// consistent reads say that the storage itself has fallen back. A watch that was cut short is resumed only after the
-// server has shown that it still reaches our version: from a later one than its own, it would serve silence. Where it
-// has reached it a second time, only another kind can tell (storage.h).
+// again by half as many objects; pages that expire before the last of them give way to the whole list at once. Later
+// lists, for which all its clients may come to a server at once, come by a stream where it can; one that fails is tried
+// in pages next. From there it follows changes, and lists again when the server has forgotten our version (410, in an
+// answer or in an event). A list older than what was seen is refused, unless two consistent reads say that the storage
+// itself has fallen back. A watch that was cut short is resumed only after the server has shown that it still reaches
+// our version: from a later one than its own, it would serve silence. Where it has reached it a second time, only
+// another kind can tell (storage.h).
 //
 // An event that never came is missed by nobody: a watch goes on from its version as if all were well. So about once an
 // hour, when the watch is renewed anyway, the whole state is listed first.
@@ -111,6 +112,7 @@ class ListWatch {
   bool was_cut_ = false;     // Whoever answers next may be another server, or have another storage.
   base::TimePoint streams_from_ = base::TimePoint::min();  // Lists: the server refuses that, until it is asked again.
   bool page_once_ = false;                                 // A streamed list failed: take pages this time.
+  bool whole_once_ = false;                                // Its pages expired: take the list in one this time.
   base::Duration followed_{0};                             // By watches, since the last list.
   unsigned page_size_;                                     // As large as was not refused.
 

@@ -74,6 +74,7 @@ class Simulation {
 TEST(ListWatch, whatever_goes_wrong_the_store_ends_up_right_and_never_goes_back) {
   int told_falls = 0;
   int messages = 0;
+  int whole_lists = 0;
   const Seeds seeds(1500);
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
@@ -84,10 +85,12 @@ TEST(ListWatch, whatever_goes_wrong_the_store_ends_up_right_and_never_goes_back)
     ASSERT_TRUE(simulation.follower().latest()->complete);
     told_falls += simulation.follower().told_falls();
     messages += simulation.follower().messages();
+    whole_lists += simulation.follower().whole_lists();
   }
   if (seeds.last - seeds.first < 999) return;
   EXPECT_GT(told_falls, 10);  // The schedules were worth running.
   EXPECT_GT(messages, 5'000);
+  EXPECT_GT(whole_lists, 100);
 }
 
 }  // namespace

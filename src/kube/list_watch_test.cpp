@@ -50,6 +50,13 @@ class Steps : public testing::Test {
     load(3);
     steps_.list_again();
   }
+  // Between the first page and the second.
+  void let_pages_expire() {
+    (void)next<ListWatch::List>();
+    steps_.listed(R"({"metadata":{"resourceVersion":"7","continue":"more"},"items":[]})", now_);
+    EXPECT_EQ(next<ListWatch::List>().request.token, "more");
+    steps_.failed(status(410, "Expired"), now_ += 5min);
+  }
   void end_in_time() { steps_.ended(now_ = steps_.quiet_until() - 5s); }
 
   runtime::Signal changed_;
@@ -427,6 +434,39 @@ TEST_F(Steps, a_page_that_is_too_large_is_asked_for_again_by_half_as_many_object
   EXPECT_EQ(steps_.failures(), 1U) << "one object alone is too large: that is no matter of pages";
   now_ += 1min;
   EXPECT_EQ(next<ListWatch::List>().request.limit, 1U);
+}
+
+// On a busy server that compacts often, or where pages are kept for a short while only.
+TEST_F(Steps, A12_pages_that_expire_again_before_the_last_of_them_give_way_to_the_whole_list) {
+  let_pages_expire();
+  const auto again = next<ListWatch::List>().request;
+  EXPECT_EQ(again.token, "") << "at once, and from the beginning";
+  EXPECT_EQ(again.limit, 1000U);
+  let_pages_expire();
+  (void)next<ListWatch::Pause>();
+  now_ += 1min;
+  const auto whole = next<ListWatch::List>().request;
+  EXPECT_EQ(whole.token, "");
+  EXPECT_EQ(whole.limit, 0U);
+  EXPECT_EQ(whole.not_older_than, 0U);
+  load(7);
+  EXPECT_TRUE(store_.latest()->complete);
+  steps_.silent(now_);  // The next list is one like any other.
+  now_ += 1min;
+  EXPECT_TRUE(next<ListWatch::Watch>().request.initial);
+  steps_.failed(status(422, "Invalid"), now_);
+  EXPECT_EQ(next<ListWatch::List>().request.limit, 1000U);
+}
+
+TEST_F(Steps, A12_a_whole_list_that_is_too_large_comes_in_pages_after_all) {
+  let_pages_expire();
+  let_pages_expire();
+  now_ += 1min;
+  EXPECT_EQ(next<ListWatch::List>().request.limit, 0U);
+  steps_.failed(base::Error(Fault::invalid, "the server's answer is larger than we accept", EMSGSIZE), now_);
+  EXPECT_EQ(next<ListWatch::List>().request.limit, 1000U);
+  load(7);
+  EXPECT_TRUE(store_.latest()->complete);
 }
 
 struct Large {

@@ -90,6 +90,7 @@ class SimulatedFollower {
   bool has_noticed_reset() const { return server_.resets == resets_; }
   int told_falls() const { return told_falls_; }
   int messages() const { return messages_; }
+  int whole_lists() const { return whole_lists_; }
 
  private:
   bool chance(unsigned percent) { return random_() % 100 < percent; }
@@ -159,7 +160,9 @@ class SimulatedFollower {
     }
     std::string items;
     json::WrittenMessage written;
-    for (unsigned i = 0; i < request.limit && !rest.second.empty(); ++i) {
+    whole_lists_ += request.limit == 0 ? 1 : 0;
+    const std::size_t limit = request.limit == 0 ? rest.second.size() : request.limit;
+    for (std::size_t i = 0; i < limit && !rest.second.empty(); ++i) {
       const auto first = rest.second.extract(rest.second.begin());
       items += (items.empty() ? "" : ",") + to_json(first.key(), first.mapped());
       written.message(2, to_message(first.key(), first.mapped()));
@@ -294,6 +297,7 @@ class SimulatedFollower {
   std::size_t cursor_ = 0;
   int told_falls_ = 0;
   int messages_ = 0;
+  int whole_lists_ = 0;
 
   int resets_ = 0;
   bool was_complete_ = false;
