@@ -144,6 +144,26 @@ TEST_F(MessageTest, pods_are_the_same_as_in_json) {
   EXPECT_TRUE(pod.is_ready && pod.reports);
 }
 
+// The server computes in nanoseconds, and comes to an instant in the eighteenth century.
+TEST_F(MessageTest, a_pod_that_is_to_go_after_three_hundred_years_hides_no_other) {
+  create({"", "v1", "serviceaccounts", true}, R"({"metadata":{"name":"default"}})");
+  for (const auto* name : {"patient", "other"}) {
+    create(kPods, fmt::format(R"({{"metadata":{{"name":"{}"}},"spec":{{"nodeName":"message-node",
+        "automountServiceAccountToken":false,"containers":[{{"name":"agent","image":"agent"}}]}}}})",
+                              name));
+  }
+  const auto deleted =
+      client_->send({.method = "DELETE",
+                     .target = fmt::format("/api/v1/namespaces/{}/pods/patient?gracePeriodSeconds=9999999999", ns_)},
+                    soon());
+  ASSERT_OK(deleted);
+  ASSERT_EQ(deleted->status, 200) << deleted->body;
+  const auto pod = the_same(kPods, api::decode_pod, "patient");
+  EXPECT_TRUE(pod.meta.terminating());
+  EXPECT_LT(pod.meta.deleted, meta::Time()) << "before 1970";
+  EXPECT_EQ(listed(kPods, api::decode_pod, true).size(), 2U);
+}
+
 TEST_F(MessageTest, endpoint_slices_are_the_same_as_in_json) {
   create(kSlices, R"({"metadata":{"name":"web-1","labels":{"kubernetes.io/service-name":"web"}},"addressType":"IPv4",
       "endpoints":[{"addresses":["10.244.9.1"],"conditions":{"ready":true},"nodeName":"a"},
