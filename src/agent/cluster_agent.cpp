@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "agent/agent_list.h"
 #include "agent/foreign_lines.h"
 #include "agent/host_network.h"
 #include "agent/purge.h"
@@ -28,13 +29,14 @@ base::Duration patience(std::chrono::milliseconds period) {
   return std::max<base::Duration>(3 * period, 30s);
 }
 
-base::Result<std::vector<api::Agent>> list_agents(kube::Client& client, const kube::Limit& limit) {
+kube::Result<AgentList> list_agents(kube::Client& client, const kube::Limit& limit) {
   const std::string body = TRY(client.list(ours(api::Agent::kPlural, true), {}, limit));
-  json::Reader reader;
-  const auto list = TRY(reader.parse(body));
-  std::vector<api::Agent> out;
-  for (const json::Value& item : TRY(list["items"].items_or_none())) out.push_back(TRY(api::decode_agent(item)));
-  return out;
+  return TRY(decode_agent_list(body));
+}
+
+// What a server says of a kind that it does not have, or, to somebody whose rights went along, of any.
+bool may_lack_the_kind(const kube::Error& error) {
+  return error.fault() == base::Fault::absent || (error.status && error.status->code == 403);
 }
 
 base::Result<meta::Labels> labels_of(kube::Client& client, const std::string& node, const kube::Limit& limit) {
@@ -122,10 +124,10 @@ void ClusterAgent::leave() {
 
 Circumstances ClusterAgent::look_around(const kube::Limit& limit) {
   Circumstances out{.home = home_};
-  if (auto agents = list_agents(client_, limit)) {
-    out.agents = *std::move(agents);
-  } else if (const auto served = kube::is_served(client_, ours(api::Agent::kPlural, true), limit)) {
-    out.kind_is_gone = !*served;
+  if (auto list = list_agents(client_, limit)) {
+    out.agents = source_.newest_agents(*std::move(list));
+  } else if (may_lack_the_kind(list.error())) {
+    out.kind_is_gone = !kube::is_served(client_, ours(api::Agent::kPlural, true), limit).value_or(true);
   }
   if (const auto labels = labels_of(client_, node_, limit)) out.labels = *labels;
   // Where the whole install is deleted at once, our rights may be gone before the Agent is. The watch was opened with

@@ -151,24 +151,41 @@ bool ClusterSource::confirm() {
 
 bool ClusterSource::saw_agent_end() const {
   const auto agents = agents_.latest();
-  return saw_agent_ && agents->complete && active(*agents, home_) == nullptr;
+  return saw_agent_ && agents->complete && agents->unknown.empty() && active(*agents, home_) == nullptr;
+}
+
+std::optional<std::vector<api::Agent>> ClusterSource::newest_agents(AgentList answer) const {
+  const auto seen = agents_.latest();
+  if (!seen->complete || answer.version > seen->version) return std::move(answer.agents);
+  if (!seen->unknown.empty()) return std::nullopt;
+  std::vector<api::Agent> out;
+  for (const auto& object : seen->objects) out.push_back(object->value);
+  return out;
 }
 
 NodeSettings ClusterSource::settings() {
   NodeSettings out = fallback_;
   if (const api::Agent* agent = active(*basis_.agents, home_)) {
-    if (agent->spec.default_priority != 0) out.default_priority = agent->spec.default_priority;
-    out.dataplane = agent->spec.dataplane;
+    agent_spec_ = agent->spec;
+  } else if (basis_.agents->unknown.empty()) {
+    agent_spec_.reset();
+  }
+  if (agent_spec_) {
+    if (agent_spec_->default_priority != 0) out.default_priority = agent_spec_->default_priority;
+    out.dataplane = agent_spec_->dataplane;
   }
   if (const auto* node = basis_.node()) {
     out.labels = labels_.note(node->value.meta.labels, std::chrono::steady_clock::now());
     out.addresses = node->value.addresses;
   }
+  // A NodeState that is gone, and is to be made anew, says nothing about the cluster's prefixes.
   if (const auto* report = basis_.report()) {
+    cluster_prefixes_.clear();
     for (const std::string& text : report->value.spec.cluster_prefixes) {
-      if (const auto prefix = net::Prefix::parse(text)) out.cluster_prefixes.push_back(*prefix);
+      if (const auto prefix = net::Prefix::parse(text)) cluster_prefixes_.push_back(*prefix);
     }
   }
+  out.cluster_prefixes = cluster_prefixes_;
   return out;
 }
 

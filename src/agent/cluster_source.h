@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "agent/agent_list.h"
 #include "agent/damped_labels.h"
 #include "agent/node_compiler.h"
 #include "agent/node_loop.h"
@@ -54,8 +55,13 @@ class ClusterSource {
   // under way, and `changed` will be raised.
   bool confirm();
 
-  // The watch has delivered the end of the Agent that counted, and no other counts now.
+  // The watch has delivered the end of the Agent that counted, and there is no other now: none that counts, and none
+  // that cannot be read.
   bool saw_agent_end() const;
+
+  // The Agents of an answer, or of the watch, which has shown as much as any answer that is not newer; nothing where
+  // one of them cannot be read.
+  std::optional<std::vector<api::Agent>> newest_agents(AgentList answer) const;
 
  private:
   void join();  // Begins to follow the published objects, when it is this node's turn.
@@ -71,7 +77,9 @@ class ClusterSource {
   Vanished vanished_;
   DampedLabels labels_;
   Basis basis_;
-  bool saw_agent_ = false;  // One that counted.
+  bool saw_agent_ = false;                      // One that counted.
+  std::optional<api::Agent::Spec> agent_spec_;  // Of the one that counts, or counted before it could not be read.
+  std::vector<net::Prefix> cluster_prefixes_;   // As our NodeState said last.
   struct Confirmation {
     std::uint64_t list = 0;  // By this one.
     base::TimePoint asked{};

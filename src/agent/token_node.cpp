@@ -7,6 +7,7 @@
 #include "base/backoff.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "kube/discovery.h"
 #include "kube/reflector.h"
 
 namespace agent {
@@ -43,10 +44,18 @@ NodeVerdict TokenNode::verdict() const {
   return verdict_.read([](const NodeVerdict& verdict) { return verdict; });
 }
 
+// A refusal counts that is said again by a server which has started.
+kube::Result<kube::User> TokenNode::who_we_are(const kube::Limit& limit) {
+  auto answer = kube::who_am_i(client_, limit);
+  if (answer || !is_final(answer.error())) return answer;
+  TRY(kube::expect_ready(client_, limit));
+  return kube::who_am_i(client_, limit);
+}
+
 void TokenNode::ask(std::stop_token stop) {
   base::Backoff backoff(200ms, 30s, kube::random_seed());
   while (!stop.stop_requested()) {
-    if (auto verdict = judge(kube::who_am_i(client_, kube::within(kRequestTime, stop)), node_)) {
+    if (auto verdict = judge(who_we_are(kube::within(kRequestTime, stop)), node_)) {
       if (verdict->trouble) base::log::error("nothing is done on this node", {{"err", *verdict->trouble}});
       verdict_.change([&](NodeVerdict& present) { present = *std::move(verdict); });
       return changed_.raise();

@@ -34,6 +34,7 @@ class TokenNode {
 
  private:
   void ask(std::stop_token stop);
+  kube::Result<kube::User> who_we_are(const kube::Limit& limit);
 
   kube::Client& client_;
   const std::string node_;

@@ -49,13 +49,6 @@ Result<bool> ask_group_by_group(Client& client, std::string_view root, const Res
   return TRY(lists_resource(resources.body, resource));
 }
 
-base::Status is_ready(Client& client, const Limit& limit) {
-  auto answer = fetch(client, "/readyz", "text/plain", "", limit);
-  return answer
-             ? base::Status()
-             : base::Status(std::unexpected(std::move(answer).error().within("ask whether the API server is ready")));
-}
-
 }  // namespace
 
 base::Result<bool> Offer::has(const Resource& resource) const {
@@ -88,7 +81,7 @@ base::Result<std::optional<Offer>> decode_offer(std::string_view body) {
 
 Result<bool> Discovery::is_served(const Resource& resource, const Limit& limit) {
   if (TRY(ask(resource, limit))) return true;
-  TRY(is_ready(client_, limit));
+  TRY(expect_ready(client_, limit));
   return ask(resource, limit);
 }
 
@@ -107,6 +100,15 @@ Result<bool> Discovery::ask(const Resource& resource, const Limit& limit) {
 
 Result<bool> is_served(Client& client, const Resource& resource, const Limit& limit) {
   return Discovery(client).is_served(resource, limit);
+}
+
+base::Status expect_ready(Client& client, const Limit& limit) {
+  constexpr int kOk = 200;
+  auto answer = fetch(client, "/readyz", "text/plain", "", limit);
+  if (!answer) return std::unexpected(std::move(answer).error().within("ask whether the API server is ready"));
+  if (answer->status == kOk) return {};
+  return base::fail(base::Fault::unavailable,
+                    fmt::format("whether the API server is ready is answered by {}", answer->status));
 }
 
 }  // namespace kube

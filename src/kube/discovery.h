@@ -22,6 +22,9 @@ struct Offer {
 // None: another document, of a server that has no such thing.
 base::Result<std::optional<Offer>> decode_offer(std::string_view body);
 
+// Whether the server has started: before that it knows few kinds, and refuses what it allows later.
+base::Status expect_ready(Client& client, const Limit& limit);
+
 // Which kinds the server has, by its own word: true and false are both answers of 200. A 404 for an object or a list
 // says less (a proxy, a server that is just starting), and an error says nothing. Nor does a server know that a kind is
 // not there before it is ready: custom kinds come to it one by one while it starts, so only then is it asked for its

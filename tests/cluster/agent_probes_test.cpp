@@ -80,6 +80,25 @@ TEST_F(AgentProbes, E2_with_the_token_of_another_node_nothing_is_touched_or_repo
   EXPECT_EQ(reported(""), "");
 }
 
+// While it starts it refuses what it allows later, and one refusal would be an answer for as long as the agent lives.
+TEST_F(AgentProbes, E2_what_a_server_that_is_starting_refuses_is_no_answer) {
+  ask_for_report("t");
+  publish(config("iprc-10-96-1-50", "10.96.1.50"));
+  const std::string before = rules();
+  account_of_pod_on("other");
+  const auto account = cluster_.service_account("default", "edge-agent", "agent-on-other");
+  ASSERT_TRUE(account) << account.error().message();
+  testbed::FaultProxy proxy(http::Url::parse(cluster_.url()).value(),
+                            {.ca = base::read_file(cluster_.authority_file()).value_or("")}, cluster_.address().text());
+  proxy.inject({.verb = "create", .resource = "selfsubjectreviews"},
+               testbed::fault::Answer{.status = 403, .body = "RBAC: clusterrole not found"});
+  start_agent({}, {}, proxy.kubeconfig(account->token));
+  EXPECT_TRUE(answers("/ready", "WrongNode"));
+  EXPECT_EQ(proxy.faults(), 1);
+  EXPECT_EQ(rules(), before);
+  agent_->kill();  // Before its way to the server goes.
+}
+
 TEST_F(AgentProbes, E2_with_the_token_of_its_own_node_all_is_as_without) {
   publish(config("iprc-10-96-1-50", "10.96.1.50"));
   start_agent({}, {}, account_of_pod_on(kNode));

@@ -60,6 +60,21 @@ TEST_F(AgentSteering, a_reply_is_marked_except_towards_the_cluster_and_reported_
   EXPECT_THAT(rules(), Not(HasSubstr("fwmark")));
 }
 
+// It goes with a Node that is made anew, and is made anew by a controller that may be away.
+TEST_F(AgentSteering, a_nodestate_that_is_gone_takes_no_prefix_of_the_cluster_along) {
+  apply(
+      fmt::format("apiVersion: {}\nkind: NodeState\nmetadata: {{name: {}}}\n"
+                  "spec: {{token: t, clusterPrefixes: [10.244.0.0/16]}}\n",
+                  api::kApiVersion, kNode));
+  publish(reply("iprc-re-203-0-113-45", "203.0.113.45"));
+  start_agent();
+  ASSERT_TRUE(table_has("203.0.113.45 : goto reply01"));
+  kubectl({"delete", "nodestates", kNode});
+  publish(reply("iprc-re-203-0-113-46", "203.0.113.46"));
+  ASSERT_TRUE(table_has("203.0.113.46 : goto reply01"));
+  EXPECT_THAT(table(), HasSubstr("10.244.0.0/16"));
+}
+
 TEST_F(AgentSteering, a_foreign_flush_of_the_ruleset_is_undone_and_a_restart_changes_nothing) {
   publish(reply("iprc-re-203-0-113-45", "203.0.113.45"));
   start_agent();

@@ -95,11 +95,9 @@ TEST_F(AgentStop, S24_without_an_answer_everything_stays) {
   EXPECT_THAT(rules(), HasSubstr(line("10.96.1.50")));
 }
 
-// Lists of custom kinds are answered with 503 then, and discovery is not complete.
+// It knows of nobody's rights yet, and not of all kinds.
 TEST_F(AgentStop, S24_a_server_that_is_starting_gives_no_order) {
-  proxy_.inject({.verb = "list", .resource = "agents"},
-                testbed::fault::Answer{.status = 503, .body = "starting", .headers = {{"retry-after", "5"}}},
-                {.count = testbed::FaultProxy::kAlways});
+  proxy_.inject({.verb = "list", .resource = "agents"}, testbed::fault::Answer{.status = 403, .body = "no"});
   proxy_.inject({.verb = "GET"},
                 testbed::fault::Answer{.status = 200, .body = R"({"kind":"APIGroupDiscoveryList","items":[]})"});
   proxy_.inject({.verb = "GET"}, testbed::fault::Answer{.status = 500, .body = "not ready"},
@@ -107,6 +105,41 @@ TEST_F(AgentStop, S24_a_server_that_is_starting_gives_no_order) {
   stop();
   EXPECT_GE(proxy_.calls({.verb = "GET"}), 2) << "it has asked both";
   EXPECT_THAT(rules(), HasSubstr(line("10.96.1.50")));
+}
+
+// From a server that is not one, or a proxy that has kept an old answer.
+TEST_F(AgentStop, S24_what_is_no_list_of_agents_or_an_old_one_is_no_order) {
+  const testbed::CallMatch lists{.verb = "list", .resource = "agents"};
+  for (const char* body : {R"({"kind":"Status","metadata":{},"status":"Success"})",
+                           R"({"kind":"AgentList","metadata":{"resourceVersion":"1"},"items":[]})"}) {
+    proxy_.inject(lists, testbed::fault::Answer{.status = 200, .body = body});
+    const int before = proxy_.faults();
+    stop();
+    EXPECT_EQ(proxy_.faults(), before + 1) << "it has asked";
+    EXPECT_THAT(rules(), HasSubstr(line("10.96.1.50"))) << body;
+    start_behind_proxy();
+    ASSERT_TRUE(answers("/ready", "200 OK"));
+  }
+}
+
+// As it may be in an upgrade that replaces the Agent by one of a later version.
+TEST_F(AgentStop, S24_an_agent_that_cannot_be_read_is_there) {
+  const std::string enumeration = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/dataplane/enum";
+  kubectl({"patch", "crd", "agents.api.operator.brtrm.dev", "--type=json", "-p",
+           fmt::format(R"([{{"op":"add","path":"{}/-","value":"future"}}])", enumeration)});
+  kubectl({"delete", "agents", "agent"});
+  ASSERT_TRUE(eventually("the server takes it", kBound, [&] {
+    return cluster_
+        .kubectl({"create", "-f", "-"},
+                 fmt::format("apiVersion: {}\nkind: Agent\nmetadata: {{name: agent, namespace: default}}\n"
+                             "spec: {{dataplane: future, nodeSelector: {{zone: a}}}}\n",
+                             api::kApiVersion))
+        .has_value();
+  }));
+  stop();
+  EXPECT_THAT(rules(), HasSubstr(line("10.96.1.50")));
+  kubectl({"delete", "agents", "agent"});
+  kubectl({"apply", "-k", std::string(IPRULE_SOURCE_DIR) + "/config/crd"});
 }
 
 TEST_F(AgentStop, S24_rights_taken_away_are_no_order) {
