@@ -113,7 +113,8 @@ enum class First { account, home };
 base::Result<Config> find_config(const std::filesystem::path& kubeconfig, std::string_view context,
                                  const Environment& environment, First first, const Override& instead) {
   if (!kubeconfig.empty()) {
-    if (!std::filesystem::exists(kubeconfig)) {
+    std::error_code unseen;  // What we may not look at cannot be read either, and that says why.
+    if (!std::filesystem::exists(kubeconfig, unseen) && !unseen) {
       return fail(Fault::absent, fmt::format("{}: no such file", kubeconfig.string()));
     }
     return from_kubeconfig({kubeconfig}, context, instead);

@@ -251,6 +251,16 @@ TEST_F(ConfigTest, what_is_named_wins_over_what_is_found) {
   EXPECT_EQ(load_config({}, {}, environment)->ns, "shop");
 }
 
+TEST_F(ConfigTest, a_kubeconfig_that_cannot_be_looked_at_is_an_error_that_names_it) {
+  const fs::path too_long = folder_ / std::string(5000, 'x');
+  const auto config = load_config(too_long, {}, {});
+  ASSERT_FALSE(config);
+  EXPECT_EQ(config.error().message(), "open " + too_long.string() + ": File name too long");
+  const auto missing = load_config(folder_ / "missing", {}, {});
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().message(), (folder_ / "missing").string() + ": no such file");
+}
+
 // A person in a pod who has brought a kubeconfig means that one; a program in a pod is who its pod is.
 TEST_F(ConfigTest, in_a_pod_the_kubeconfig_at_home_is_for_people_and_the_account_for_programs) {
   write("token", "abc");
