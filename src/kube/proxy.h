@@ -9,7 +9,8 @@
 namespace kube {
 
 // The proxy by which a server is reached, as the environment says it (HTTPS_PROXY, NO_PROXY); none: directly. The host
-// itself is never reached through one. `exceptions` are names (with all below them), addresses, prefixes, or "*".
+// itself is never reached through one. `exceptions` are names ("example" with all below it, ".example" and "*.example"
+// only what is below), addresses, each with a port or without, prefixes, or "*".
 base::Result<std::optional<http::Url>> proxy_for(const http::Url& server, const std::string& proxy,
                                                  const std::string& exceptions);
 
