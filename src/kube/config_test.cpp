@@ -105,6 +105,17 @@ TEST_F(ConfigTest, errors_name_the_file_and_the_field) {
   EXPECT_EQ(from_kubeconfig({write("empty", "{}")}, "").error().message(), "kubeconfig has no current-context");
 }
 
+// Of two files the first wins; of two entries in one nobody knows which was meant.
+TEST_F(ConfigTest, a_name_that_a_file_gives_twice_is_refused_with_file_list_and_name) {
+  for (const std::string list : {"clusters", "users", "contexts"}) {
+    const auto file = write(
+        "twice", list + ": [{name: main}, {name: other}, {name: main, " + list.substr(0, list.size() - 1) + ": {}}]\n");
+    const auto config = from_kubeconfig({write("first", kFirst), file}, "");
+    ASSERT_FALSE(config) << list;
+    EXPECT_EQ(config.error().message(), file.string() + ": " + list + "[2].name: duplicate name \"main\" in list");
+  }
+}
+
 TEST_F(ConfigTest, of_a_list_of_kubeconfigs_some_may_be_missing_and_not_all) {
   EXPECT_TRUE(from_kubeconfig({"/no/such/file", write("first", kFirst)}, "one"));
   EXPECT_EQ(from_kubeconfig({"/no/such/file", "/nor/this"}, "").error().message(),

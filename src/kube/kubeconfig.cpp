@@ -1,6 +1,7 @@
 #include "kube/kubeconfig.h"
 
 #include <cstdint>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -149,12 +150,14 @@ template <typename T>
 base::Status decode_named(std::map<std::string, T>& out, const json::Value& root, std::string_view list,
                           std::string_view member, base::Result<T> (*decode)(const json::Value&, const Place&),
                           const std::filesystem::path& file) {
+  std::set<std::string> names;
   for (const auto& item : TRY(root[list].items_or_none())) {
     const std::string name(TRY(item["name"].string()));
+    // Nobody knows which of the two was meant; kubectl refuses them, too.
+    if (!names.insert(name).second) return item["name"].fail(fmt::format("duplicate name \"{}\" in list", name));
     if (!item[member].exists()) continue;
     const Place place{.file = file, .text = fmt::format("{}: {}[{}]", file.string(), list, name)};
-    auto decoded = TRY(decode(item[member], place));
-    out.try_emplace(name, std::move(decoded));
+    out.emplace(name, TRY(decode(item[member], place)));
   }
   return {};
 }
