@@ -98,7 +98,8 @@ base::Result<Config> in_cluster(const Environment& environment) {
                                                    is_v6 ? "]" : "", environment.service_port)));
   config.ca.file = environment.account / "ca.crt";
   config.token_file = environment.account / "token";
-  (void)TRY(base::within("service account token", base::read_file(config.token_file)));  // Only that it is there.
+  config.token_field = "service account token";
+  (void)TRY(base::within(config.token_field, base::read_file(config.token_file)));  // Only that it is there.
   if (auto name = base::read_file(environment.account / "namespace")) {
     config.ns = without_blanks_around(*std::move(name));
   }

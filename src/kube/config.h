@@ -49,6 +49,7 @@ struct Config {
 
   std::string token;
   std::filesystem::path token_file;  // Wins over `token`; read again when it changes and when the server says 401.
+  std::string token_field;           // That named the file, for errors: "/path/config: users[jane].tokenFile".
   ExecPlugin plugin;                 // Gives a token or a certificate; wins over both.
   Impersonation impersonate;
 

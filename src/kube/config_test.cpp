@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "kube/client.h"
 #include "kube/credentials.h"
 #include "kube/kubeconfig.h"
 
@@ -246,6 +247,24 @@ TEST_F(ConfigTest, the_pods_account_is_found) {
   EXPECT_EQ(config->ns, "iprule-system");
 }
 
+TEST_F(ConfigTest, an_accounts_token_file_without_a_token_is_an_error_that_names_it) {
+  const Environment pod{
+      .kubeconfig = "", .home = "", .service_host = "10.0.0.9", .service_port = "443", .account = folder_};
+  const auto complaint = [&] {
+    auto config = load_service_config({}, pod);
+    if (!config) return config.error().message();
+    config->ca = {};
+    const auto client = Client::connect(*config);
+    return client ? "" : client.error().message();
+  };
+  const std::string file = (folder_ / "token").string();
+  EXPECT_EQ(complaint(), "service account token: open " + file + ": No such file or directory");
+  write("token", " \n");
+  EXPECT_EQ(complaint(), "service account token: " + file + ": there is no token in it");
+  write("token", "\tabc \n");
+  EXPECT_EQ(complaint(), "");
+}
+
 TEST_F(ConfigTest, what_is_named_wins_over_what_is_found) {
   Environment environment{.kubeconfig = write("env", kFirst).string(),
                           .home = folder_.string(),
@@ -366,6 +385,7 @@ TEST_F(ConfigTest, a_replaced_token_file_is_read_again) {
   Config config;
   config.token_file = file;
   Credentials credentials(config);
+  ASSERT_TRUE(credentials.start());
   const Limit limit = within(std::chrono::minutes(1));
   EXPECT_EQ(credentials.token(limit), "first");
   EXPECT_FALSE(credentials.renew("first", 0, limit));
@@ -373,8 +393,12 @@ TEST_F(ConfigTest, a_replaced_token_file_is_read_again) {
   fs::rename(folder_ / "next", file);  // As the kubelet does it.
   EXPECT_EQ(credentials.token(limit), "second");
   EXPECT_TRUE(credentials.renew("first", 0, limit));
+  write("token", "");
+  EXPECT_EQ(credentials.token(limit), "second") << "a file that is yet to be written takes nothing away";
+  write("token", "\t third\r\n");
+  EXPECT_EQ(credentials.token(limit), "third");
   fs::remove(file);
-  EXPECT_EQ(credentials.token(limit), "second") << "a file that is away for a moment takes nothing away";
+  EXPECT_EQ(credentials.token(limit), "third") << "a file that is away for a moment takes nothing away";
 }
 
 }  // namespace

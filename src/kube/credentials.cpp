@@ -12,6 +12,7 @@
 namespace kube {
 namespace {
 
+constexpr std::size_t kLongestToken = 64U << 10U;
 constexpr auto kPluginTime = std::chrono::seconds(60);  // It may ask a person.
 constexpr auto kPluginRest = std::chrono::seconds(1);   // After a failure, which all have who waited for it.
 
@@ -42,12 +43,18 @@ bool FileWatch::look(Seen& seen) {
 }
 
 Credentials::Credentials(const Config& config)
-    : file_(config.token_file), plugin_(config.plugin), token_(config.token) {
+    : file_(config.token_file),
+      file_field_(config.token_field.empty() ? "token file" : config.token_field),
+      plugin_(config.plugin),
+      token_(config.token) {
   watch_.add(file_);
-  read_file();
 }
 
 base::Status Credentials::start() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (auto read = read_file(); !read && token_.empty()) return read;
+  }
   return ask_plugin(within(kPluginTime), [] { return true; });
 }
 
@@ -57,7 +64,7 @@ std::string Credentials::token(const Limit& limit) {
     return answer_.is_expired(std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()));
   });
   const std::lock_guard lock(mutex_);
-  if (watch_.changed()) read_file();
+  if (watch_.changed()) (void)read_file();
   return token_;
 }
 
@@ -65,7 +72,7 @@ bool Credentials::renew(const std::string& refused, std::uint64_t certificates, 
   (void)ask_plugin(limit, [&] { return token_ == refused && certificates_ == certificates; });
   const std::lock_guard lock(mutex_);
   (void)watch_.changed();
-  read_file();
+  (void)read_file();
   if (certificates_ != certificates) return true;
   return !token_.empty() && token_ != refused;
 }
@@ -84,12 +91,17 @@ std::uint64_t Credentials::certificates() {
   return certificates_;
 }
 
-void Credentials::read_file() {
-  if (file_.empty()) return;
-  auto text = base::read_file(file_, 64U << 10U);
-  if (!text) return;
-  while (!text->empty() && (text->back() == '\n' || text->back() == '\r' || text->back() == ' ')) text->pop_back();
-  if (!text->empty()) token_ = *std::move(text);
+base::Status Credentials::read_file() {
+  if (file_.empty()) return {};
+  const std::string text = TRY(base::within(file_field_, base::read_file(file_, kLongestToken)));
+  constexpr auto kBlanks = " \t\r\n";
+  const auto first = text.find_first_not_of(kBlanks);
+  if (first == std::string::npos) {
+    return base::fail(base::Fault::invalid,
+                      fmt::format("{}: {}: there is no token in it", file_field_, file_.native()));
+  }
+  token_ = text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
+  return {};
 }
 
 base::Status Credentials::ask_plugin(const Limit& limit, const std::function<bool()>& is_due) {

@@ -42,7 +42,8 @@ class Credentials {
  public:
   explicit Credentials(const Config& config);
 
-  // The plugin's first answer, if there is a plugin: without it there is nobody to be.
+  // The file's token, where none stands in for it, and the plugin's first answer, if there is a plugin: without them
+  // there is nobody to be, and calls would go out as nobody's.
   base::Status start();
 
   std::string token(const Limit& limit);  // Empty: none. It may bring another certificate, too.
@@ -56,7 +57,7 @@ class Credentials {
   bool renew(const std::string& refused, std::uint64_t certificates, const Limit& limit);
 
  private:
-  void read_file();
+  base::Status read_file();
   // If it is (still) due when our turn comes.
   base::Status ask_plugin(const Limit& limit, const std::function<bool()>& is_due);
   base::Status take(base::Result<ExecCredential> fresh, const Limit& limit);
@@ -64,6 +65,7 @@ class Credentials {
   std::mutex mutex_;  // Not held while the plugin runs.
   std::condition_variable asked_;
   const std::filesystem::path file_;
+  const std::string file_field_;
   const ExecPlugin plugin_;
   FileWatch watch_;
   std::string token_;

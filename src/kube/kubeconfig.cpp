@@ -123,6 +123,7 @@ base::Result<Kubeconfig::User> decode_user(const json::Value& value, const Place
   out.key = TRY(pem(value, "client-key", place));
   out.token = TRY(value["token"].string_or(""));
   out.token_file = file(TRY(value["tokenFile"].string_or("")), place);
+  out.token_field = place.text + ".tokenFile";
   if (value["exec"].exists()) {
     if (auto plugin = decode_plugin(value["exec"], place)) {
       out.plugin = *std::move(plugin);
@@ -229,6 +230,7 @@ base::Result<Config> Kubeconfig::choose(std::string_view context, const Override
     out.key = user.key;
     out.token = user.token;
     out.token_file = user.token_file;
+    out.token_field = user.token_field;
     out.plugin = user.plugin;
   }
   if (out.plugin.wants_cluster) out.plugin.cluster = TRY(told_to_plugin(out, cluster));

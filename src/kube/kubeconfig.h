@@ -26,6 +26,7 @@ struct Kubeconfig {
     Pem key;
     std::string token;
     std::filesystem::path token_file;
+    std::string token_field;
     ExecPlugin plugin;
     Impersonation impersonate;
     std::string unusable;  // Why nobody can log in so, with file and field; an error only if this user is chosen.

@@ -60,6 +60,17 @@ TEST(KubeconfigTest, a_file_that_cannot_be_read_is_told_with_the_field_that_name
             "/path/config: clusters[main].certificate-authority: /proc/version: the CA data holds no PEM certificate");
 }
 
+// Without it every call would be an anonymous one.
+TEST(KubeconfigTest, a_token_file_without_a_token_is_told_with_the_field_that_names_it) {
+  EXPECT_EQ(complaint(kServer, "tokenFile: jane.token"),
+            "/path/config: users[jane].tokenFile: open /path/jane.token: No such file or directory");
+  EXPECT_EQ(complaint(kServer, "tokenFile: /proc"), "/path/config: users[jane].tokenFile: read /proc: Is a directory");
+  EXPECT_EQ(complaint(kServer, "tokenFile: /dev/null"),
+            "/path/config: users[jane].tokenFile: /dev/null: there is no token in it");
+  EXPECT_EQ(complaint(kServer, "token: sesame, tokenFile: jane.token"), "") << "the token stands in for it";
+  EXPECT_EQ(complaint("server: 'http://api.example'", "tokenFile: jane.token"), "") << "nobody is told who we are";
+}
+
 TEST(KubeconfigTest, what_the_flags_say_of_whom_to_be_counts_and_the_rest_stays) {
   const auto kubeconfig = kubeconfig_of(
       kServer, "as: boss, as-uid: '7', as-groups: [admins], as-user-extra: {reason: [audit], place: [here]}");
