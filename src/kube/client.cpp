@@ -231,7 +231,7 @@ Result<http::Stream> Client::watch(const Resource& resource, const WatchRequest&
   }
   if (stream.status() < kFirstFailure) return stream;
   const http::Response failed{.status = stream.status(), .headers = stream.headers(), .body = read_rest(stream, limit)};
-  return std::unexpected(error_of(failed));
+  return std::unexpected(failure(failed));
 }
 
 Result<http::WebSocket> Client::open_socket(http::Request request, std::string_view protocols, const Limit& limit) {
@@ -246,7 +246,7 @@ Result<http::WebSocket> Client::open_socket(http::Request request, std::string_v
     opened = TRY(change_over(request, protocols, limit));
     refusal = std::get_if<http::Response>(&opened);
   }
-  if (refusal != nullptr) return std::unexpected(error_of(*refusal));
+  if (refusal != nullptr) return std::unexpected(failure(*refusal));
   return std::get<http::WebSocket>(std::move(opened));
 }
 
@@ -256,7 +256,7 @@ Result<http::Response> Client::send(http::Request request, const Limit& limit) {
     TRY(wait_turn(limit));
     auto response = TRY(attempt(request, limit));
     if (response.status < kFirstFailure) return response;
-    Error error = error_of(response);
+    Error error = failure(response);
     if (!may_repeat(request, error)) return std::unexpected(std::move(error));
 
     const auto until = base::SteadyClock().now() + error.status->retry_after.value_or(kBusyWait) + turns_->jitter();
@@ -304,6 +304,15 @@ base::Result<std::variant<http::WebSocket, http::Response>> Client::change_over(
   const auto* const refusal = opened ? std::get_if<http::Response>(&*opened) : nullptr;
   log_call(request, refusal != nullptr ? refusal->status : opened ? kSwitching : 0, start);
   return opened;
+}
+
+// A server does not know that it was shown something old because there was nothing else.
+Error Client::failure(const http::Response& answer) const {
+  Error error = error_of(answer);
+  const std::string problem = answer.status == kUnauthorized ? line_->credentials->problem() : "";
+  if (problem.empty()) return error;
+  auto status = std::move(*error.status);
+  return {std::move(error).within("getting credentials: " + problem), std::move(status)};
 }
 
 base::Status Client::wait_turn(const Limit& limit) {

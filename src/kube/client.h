@@ -93,6 +93,7 @@ class Client {
   base::Result<std::variant<http::WebSocket, http::Response>> change_over(const http::Request& request,
                                                                           std::string_view protocols,
                                                                           const Limit& limit);  // Once.
+  Error failure(const http::Response& answer) const;  // With what may have led to it.
   base::Status wait_turn(const Limit& limit);
   Result<std::string> body(http::Request request, const Limit& limit);
 

@@ -92,6 +92,19 @@ TEST_F(ClientOfTokenFile, a_socket_is_refused_with_the_second_no) {
   EXPECT_EQ(shown(), (std::vector<std::string>{"Bearer old", "Bearer new"}));
 }
 
+TEST_F(ClientOfTokenFile, a_call_refused_while_the_file_is_away_says_so) {
+  config_.token_field = "users[jane].tokenFile";
+  serve([this](ScriptedServer& self, const ScriptedServer::Call& call) {
+    fs::remove(config_.token_file);
+    self.answer(call, 401, "who?");
+  });
+  const std::string why = "getting credentials: users[jane].tokenFile: open " + config_.token_file.string() +
+                          ": No such file or directory: 401 who?";
+  const auto client = connect();
+  EXPECT_EQ(client->send(question(), within(20s)).error().message(), why);
+  EXPECT_EQ(client->open_socket(question(), "second", within(20s)).error().message(), why);
+}
+
 // A configured proxy is for every connection.
 class ClientBehindProxy : public ClientOf {
  protected:

@@ -59,12 +59,12 @@ base::Status Credentials::start() {
 }
 
 std::string Credentials::token(const Limit& limit) {
-  // Where it fails, the server says what it thinks of the last answer.
+  // Where it fails, the server says what it thinks of the last answer, and problem() why there is no other.
   (void)ask_plugin(limit, [this] {
     return answer_.is_expired(std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()));
   });
   const std::lock_guard lock(mutex_);
-  if (watch_.changed()) (void)read_file();
+  if (watch_.changed()) note(read_file());
   return token_;
 }
 
@@ -72,7 +72,7 @@ bool Credentials::renew(const std::string& refused, std::uint64_t certificates, 
   (void)ask_plugin(limit, [&] { return token_ == refused && certificates_ == certificates; });
   const std::lock_guard lock(mutex_);
   (void)watch_.changed();
-  (void)read_file();
+  if (!file_.empty()) note(read_file());
   if (certificates_ != certificates) return true;
   return !token_.empty() && token_ != refused;
 }
@@ -84,6 +84,11 @@ void Credentials::apply_certificate(http::TlsOptions& options) {
   options.key = answer_.key;
   options.places.certificate = fmt::format("credential plugin {}: clientCertificateData", plugin_.command);
   options.places.key = fmt::format("credential plugin {}: clientKeyData", plugin_.command);
+}
+
+std::string Credentials::problem() {
+  const std::lock_guard lock(mutex_);
+  return problem_;
 }
 
 std::uint64_t Credentials::certificates() {
@@ -102,6 +107,10 @@ base::Status Credentials::read_file() {
   }
   token_ = text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
   return {};
+}
+
+void Credentials::note(const base::Status& look) {
+  problem_ = look ? "" : look.error().message();
 }
 
 base::Status Credentials::ask_plugin(const Limit& limit, const std::function<bool()>& is_due) {
@@ -123,10 +132,13 @@ base::Status Credentials::take(base::Result<ExecCredential> fresh, const Limit& 
   const std::lock_guard lock(mutex_);
   is_asking_ = false;
   if (!fresh) {
-    // Unless it was we who gave up: the next may have more time.
-    if (!limit.is_over()) next_ask_ = base::now() + kPluginRest;
-    return std::unexpected(std::move(fresh.error()));
+    base::Status failed = std::unexpected(std::move(fresh.error()));
+    if (limit.is_over()) return failed;  // It was we who gave up: the next may have more time.
+    next_ask_ = base::now() + kPluginRest;
+    note(failed);
+    return failed;
   }
+  note({});
   if (fresh->certificate != answer_.certificate) ++certificates_;
   answer_ = *std::move(fresh);
   token_ = answer_.token;

@@ -37,7 +37,7 @@ class FileWatch {
 // Who a client is for the server, from any thread: a fixed token, a file that is read again when it has changed, or a
 // plugin that is asked again when its answer has expired. What cannot be had at the moment leaves the last in place.
 // One thread at a time waits for the plugin, the others for that thread, and each only as long as its own call may
-// take. Nothing here is ever written to a log or an error message.
+// take. No secret of these is ever written to a log or an error message.
 class Credentials {
  public:
   explicit Credentials(const Config& config);
@@ -50,6 +50,9 @@ class Credentials {
 
   // The client certificate that the plugin gave goes in; nothing changes without one.
   void apply_certificate(http::TlsOptions& options);
+  // Why the last look brought nothing newer, for whoever is refused; empty: it went well.
+  std::string problem();
+
   std::uint64_t certificates();  // How many of them it has given so far, each unlike the one before.
 
   // After a 401 to this token, and to a certificate that was the last of so many: looks again; true if one of them is
@@ -58,6 +61,7 @@ class Credentials {
 
  private:
   base::Status read_file();
+  void note(const base::Status& look);
   // If it is (still) due when our turn comes.
   base::Status ask_plugin(const Limit& limit, const std::function<bool()>& is_due);
   base::Status take(base::Result<ExecCredential> fresh, const Limit& limit);
@@ -71,6 +75,7 @@ class Credentials {
   std::string token_;
   ExecCredential answer_;  // The plugin's.
   std::uint64_t certificates_ = 0;
+  std::string problem_;
   bool is_asking_ = false;
   base::TimePoint next_ask_{};
 };

@@ -232,6 +232,46 @@ TEST_F(FailingPlugin, one_that_has_failed_is_left_alone_for_a_while_and_asked_ag
   EXPECT_GT(calls() - 1, asked);
 }
 
+// The server only knows that it has been shown an old token.
+TEST_F(FailingPlugin, a_refused_call_says_why_there_was_no_newer_credential_until_there_is) {
+  const fs::path hold = folder_ / "hold";
+  EXPECT_TRUE(base::write_file(hold, ""));
+  http::ScriptedServer server(
+      [](http::ScriptedServer& self, const http::ScriptedServer::Call& call) { self.answer(call, 401, "who?"); });
+  Config config = config_with(then_does(fmt::format("test ! -e '{}' || exit 3", hold.native())));
+  config.server = server.url();
+  config.ca.data = server.trust().ca;
+  const auto client = Client::connect(config);
+  ASSERT_TRUE(client) << client.error().message();
+  const std::string why =
+      fmt::format("getting credentials: credential plugin {}/plugin: exit code 3: ", folder_.native());
+  const auto refused = [&] { return (*client)->get({"", "v1", "nodes", false}, {"", "a"}, within(60s)).error(); };
+  EXPECT_EQ(refused().message(), "GET /api/v1/nodes/a: " + why + "401 who?");
+  EXPECT_EQ(refused().status->code, 401);
+  EXPECT_EQ(refused().fault(), base::Fault::denied);
+  const auto watched = (*client)->watch({"", "v1", "nodes", false}, {.selection = {}, .timeout = 1s}, within(60s));
+  ASSERT_FALSE(watched);
+  EXPECT_EQ(watched.error().message(), why + "401 who?");
+  fs::remove(hold);
+  std::string message;
+  for (const auto until = http::soon(60s); message != "GET /api/v1/nodes/a: 401 who?" && base::now() < until;) {
+    message = refused().message();
+  }
+  EXPECT_EQ(message, "GET /api/v1/nodes/a: 401 who?") << "it is not the plugin's fault any more";
+}
+
+TEST_F(FailingPlugin, what_it_said_is_in_no_error) {
+  for (const std::string answer : {"secret", R"({"status":{"token":"secret"}})",
+                                   R"({"kind":"ExecCredential","apiVersion":"secret","status":{"token":"secret"}})"}) {
+    (void)fs::remove(folder_ / "calls");
+    Credentials who(config_with(then_does(fmt::format("echo '{}'; exit 0", answer))));
+    ASSERT_TRUE(who.start());
+    EXPECT_EQ(who.token(within(60s)), "t");
+    EXPECT_TRUE(who.problem().starts_with("credential plugin")) << who.problem();
+    EXPECT_EQ(who.problem().find("secret"), std::string::npos) << who.problem();
+  }
+}
+
 // Who has less time than it takes is no reason for others to be without an answer.
 TEST_F(FailingPlugin, one_that_was_given_up_by_a_hasty_caller_is_asked_by_the_next) {
   const fs::path hold = folder_ / "hold";
