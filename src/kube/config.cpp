@@ -55,6 +55,10 @@ Impersonation Impersonation::with(const Impersonation& more) const {
   return out;
 }
 
+bool Config::says_who() const {
+  return !token.empty() || !token_file.empty() || (!certificate.empty() && !key.empty());
+}
+
 base::Result<http::TlsOptions> Config::tls() const {
   const auto read = [](const Pem& pem, std::string_view otherwise) {
     return base::within(pem.field.empty() ? otherwise : pem.field, pem.read());

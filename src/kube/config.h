@@ -50,11 +50,13 @@ struct Config {
   std::string token;
   std::filesystem::path token_file;  // Wins over `token`; read again when it changes and when the server says 401.
   std::string token_field;           // That named the file, for errors: "/path/config: users[jane].tokenFile".
-  ExecPlugin plugin;                 // Gives a token or a certificate; wins over both.
+  ExecPlugin plugin;                 // Gives a token or a certificate; asked only where all of these say nothing.
   Impersonation impersonate;
 
   std::string ns = "default";
 
+  // By a token or a certificate of its own, so that no plugin is asked: kubectl's order.
+  bool says_who() const;
   base::Result<http::TlsOptions> tls() const;
 };
 

@@ -45,7 +45,7 @@ bool FileWatch::look(Seen& seen) {
 Credentials::Credentials(const Config& config)
     : file_(config.token_file),
       file_field_(config.token_field.empty() ? "token file" : config.token_field),
-      plugin_(config.plugin),
+      plugin_(config.says_who() ? ExecPlugin() : config.plugin),
       token_(config.token) {
   watch_.add(file_);
 }

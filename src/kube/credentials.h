@@ -34,10 +34,10 @@ class FileWatch {
   std::vector<Seen> files_;
 };
 
-// Who a client is for the server, from any thread: a fixed token, a file that is read again when it has changed, or a
-// plugin that is asked again when its answer has expired. What cannot be had at the moment leaves the last in place.
-// One thread at a time waits for the plugin, the others for that thread, and each only as long as its own call may
-// take. No secret of these is ever written to a log or an error message.
+// Who a client is for the server, from any thread: a fixed token, a file that is read again when it has changed, or,
+// where nothing else says it, a plugin that is asked again when its answer has expired. What cannot be had at the
+// moment leaves the last in place. One thread at a time waits for the plugin, the others for that thread, and each only
+// as long as its own call may take. No secret of these is ever written to a log or an error message.
 class Credentials {
  public:
   explicit Credentials(const Config& config);

@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <memory>
 #include <stop_token>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -174,6 +176,60 @@ TEST_F(ExecPluginTest, its_certificate_takes_the_place_of_the_kubeconfigs) {
   EXPECT_FALSE(who.renew("", 1, within(60s))) << "it gives the same again";
   EXPECT_TRUE(who.renew("", 0, within(60s))) << "that was another one";
   EXPECT_EQ(calls(), 2U) << "which is not asked for once more";
+}
+
+// What a user has beside a plugin, and whom the server is shown then: as kubectl has it, the plugin is asked only where
+// nothing else says who we are (client-go, Authenticator.UpdateTransportConfig).
+class PluginBeside : public ExecPluginTest {
+ protected:
+  // The headers of a call; the first of all is refused, and from then on the token's file has another.
+  std::vector<std::string> shown(Config config) {
+    std::vector<std::string> out;
+    http::ScriptedServer server([&](http::ScriptedServer& self, const http::ScriptedServer::Call& call) {
+      out.emplace_back(http::find(call.request.headers, "authorization").value_or("none"));
+      EXPECT_TRUE(base::write_file(folder_ / "token", "new"));
+      self.answer(call, out.size() == 1 ? 401 : 200, "");
+    });
+    config.server = server.url();
+    config.ca.data = server.trust().ca;
+    config.plugin = says(R"({"token":"plugins"})");
+    const auto client = Client::connect(config);
+    EXPECT_TRUE(client) << client.error().message();
+    for (int i = 0; i < 2 && client; ++i) {
+      (void)(*client)->send({.method = "GET", .target = "/", .headers = {}, .body = {}}, within(60s));
+    }
+    server.close();
+    return out;
+  }
+};
+
+TEST_F(PluginBeside, a_token_is_shown_instead_also_after_it_was_refused) {
+  Config config;
+  config.token = "own";
+  EXPECT_EQ(shown(config), (std::vector<std::string>{"Bearer own", "Bearer own"}));
+  EXPECT_EQ(calls(), 0U);
+}
+
+TEST_F(PluginBeside, a_token_file_is_shown_instead_and_read_again_after_it_was_refused) {
+  Config config;
+  config.token_file = folder_ / "token";
+  EXPECT_TRUE(base::write_file(config.token_file, "old"));
+  EXPECT_EQ(shown(config), (std::vector<std::string>{"Bearer old", "Bearer new", "Bearer new"}));
+  EXPECT_EQ(calls(), 0U);
+}
+
+TEST_F(PluginBeside, a_certificate_is_shown_instead) {
+  const http::Identity own = http::make_identity("DNS:own");
+  Config config;
+  config.certificate.data = own.certificate;
+  config.key.data = own.key;
+  EXPECT_EQ(shown(config), (std::vector<std::string>{"none", "none"}));
+  EXPECT_EQ(calls(), 0U);
+}
+
+TEST_F(PluginBeside, nothing_is_shown_instead_where_there_is_nothing) {
+  EXPECT_EQ(shown({}), (std::vector<std::string>{"Bearer plugins", "Bearer plugins"}));
+  EXPECT_EQ(calls(), 2U) << "at first, and once it was refused";
 }
 
 // A plugin whose first answer has expired at once, and what it does from then on.

@@ -231,7 +231,7 @@ base::Result<Config> Kubeconfig::choose(std::string_view context, const Override
     out.token = user.token;
     out.token_file = user.token_file;
     out.token_field = user.token_field;
-    out.plugin = user.plugin;
+    if (!out.says_who()) out.plugin = user.plugin;
   }
   if (out.plugin.wants_cluster) out.plugin.cluster = TRY(told_to_plugin(out, cluster));
   if (!cluster.proxy.empty()) {

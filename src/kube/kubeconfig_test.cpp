@@ -71,6 +71,20 @@ TEST(KubeconfigTest, a_token_file_without_a_token_is_told_with_the_field_that_na
   EXPECT_EQ(complaint("server: 'http://api.example'", "tokenFile: jane.token"), "") << "nobody is told who we are";
 }
 
+// Whoever confines a process that needs no plugin must know that it needs none.
+TEST(KubeconfigTest, a_plugin_beside_another_way_to_log_in_is_left_out_as_kubectl_has_it) {
+  const auto is_asked = [](std::string_view beside) {
+    const auto user = fmt::format("exec: {{apiVersion: client.authentication.k8s.io/v1, command: log-in}}, {}", beside);
+    return !kubeconfig_of(kServer, user).choose("").value().plugin.empty();
+  };
+  EXPECT_TRUE(is_asked(""));
+  EXPECT_TRUE(is_asked("as: boss"));
+  EXPECT_TRUE(is_asked("client-certificate: a.crt"));
+  EXPECT_FALSE(is_asked("token: sesame"));
+  EXPECT_FALSE(is_asked("tokenFile: jane.token"));
+  EXPECT_FALSE(is_asked("client-certificate: a.crt, client-key-data: a2V5"));
+}
+
 TEST(KubeconfigTest, what_the_flags_say_of_whom_to_be_counts_and_the_rest_stays) {
   const auto kubeconfig = kubeconfig_of(
       kServer, "as: boss, as-uid: '7', as-groups: [admins], as-user-extra: {reason: [audit], place: [here]}");
