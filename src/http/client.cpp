@@ -8,8 +8,9 @@ namespace http {
 namespace {
 
 // A request that nobody wants any more must not reach the server: it might be a write.
-base::Status unless_stopped(const std::stop_token& stop) {
+base::Status unless_over(base::TimePoint deadline, const std::stop_token& stop) {
   if (stop.stop_requested()) return base::fail(base::Fault::cancelled, "stopped before the server was asked");
+  if (base::now() >= deadline) return base::fail(base::Fault::timeout, "no time was left to ask the server");
   return {};
 }
 
@@ -65,7 +66,7 @@ Client::Client(Url server, TlsContext tls, const Tuning& tuning, std::optional<U
       transport_(std::make_shared<Transport>(std::move(server), std::move(tls), tuning, std::move(proxy))) {}
 
 base::Result<Response> Client::send(Request request, base::TimePoint deadline, std::stop_token stop) {
-  TRY(unless_stopped(stop));
+  TRY(unless_over(deadline, stop));
   const auto exchange = std::make_shared<Exchange>(std::move(request), Exchange::Mode::whole, tuning_.max_body_bytes);
   transport_->start(exchange);
   auto response = exchange->wait_end(deadline, std::move(stop));
@@ -77,7 +78,7 @@ base::Result<Response> Client::send(Request request, base::TimePoint deadline, s
 }
 
 base::Result<Stream> Client::open(Request request, base::TimePoint deadline, std::stop_token stop) {
-  TRY(unless_stopped(stop));
+  TRY(unless_over(deadline, stop));
   auto exchange = std::make_shared<Exchange>(std::move(request), Exchange::Mode::streamed, 0);
   transport_->start(exchange);
   Stream stream(exchange, transport_, tuning_.stream_window);  // Ends the request if the wait does not go well.

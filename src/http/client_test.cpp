@@ -91,6 +91,30 @@ TEST(Client, who_was_stopped_before_asks_nothing) {
   EXPECT_EQ(client.send(get("/"), soon())->body, "1");
 }
 
+// Who waited too long for a turn or for a token has no time left: what he asked for may be out of date.
+TEST(Client, whose_time_is_over_asks_nothing) {
+  std::atomic<int> asked = 0;
+  ScriptedServer server([&](ScriptedServer& self, const auto& call) {
+    if (call.request.target == "/late") ++asked;
+    self.answer(call, 200, "fine");
+  });
+  Client client = connect_to(server);
+  ASSERT_TRUE(client.send(get("/"), soon()));
+  const auto past = base::now() - 1s;
+  const auto is_over = [](const auto& answer) { return !answer && answer.error().fault() == Fault::timeout; };
+  for (int i = 0; i < 500; ++i) {  // Some would be sent before they are taken back.
+    ASSERT_TRUE(is_over(client.send(get("/late"), past)));
+    ASSERT_TRUE(is_over(client.open(get("/late"), past)));
+  }
+  ASSERT_TRUE(client.send(get("/"), soon()));  // What came before it on the connection has arrived.
+  EXPECT_EQ(asked, 0);
+  std::stop_source stop;
+  stop.request_stop();
+  const auto stopped = client.send(get("/"), past, stop.get_token());
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().fault(), Fault::cancelled) << "the better reason";
+}
+
 TEST(Client, nobody_listening_is_unavailable_and_names_the_address) {
   Url url;
   TlsOptions trust;
