@@ -1,7 +1,10 @@
 #include "http/client.h"
 
 #include <atomic>
+#include <cstdlib>
+#include <filesystem>
 #include <future>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -9,9 +12,11 @@
 #include <gtest/gtest.h>
 #include <openssl/tls1.h>
 
+#include "base/file.h"
 #include "http/gzip_test.h"
 #include "http/scripted_server_test.h"
 #include "http/server.h"
+#include "http/server_certificate.h"
 
 namespace http {
 namespace {
@@ -500,6 +505,48 @@ TEST(PlainServer, needs_no_tls) {
   }
 }
 
+// As a disk that is full or a hasty copy leaves it.
+std::string cut(const std::string& certificate) {
+  return certificate.substr(0, certificate.size() / 2);
+}
+
+// Whom the rest would have vouched for is refused much later, and for no reason that one can see.
+TEST(Tls, a_bundle_is_trusted_as_a_whole_or_not_at_all) {
+  const std::string one = make_identity("DNS:a").certificate;
+  const std::string two = make_identity("DNS:b").certificate;
+  const auto load = [](const std::string& ca) {
+    const auto loaded = TlsContext::load({.ca = ca});
+    return loaded ? "trusted" : loaded.error().message();
+  };
+  EXPECT_EQ(load(one + two), "trusted");
+  EXPECT_EQ(load("ours\n" + one + "\n# theirs: from 2026 on\n" + two + "end"), "trusted");
+  EXPECT_EQ(load(make_identity("DNS:c").key + one), "trusted") << "what is no certificate is none of ours";
+  EXPECT_EQ(load(one + cut(two)), "certificate 2 of the CA data cannot be read: bad end line");
+  EXPECT_TRUE(load(one + cut(two) + one).starts_with("certificate 2 of the CA data cannot be read"));
+  EXPECT_EQ(load(cut(one)), "certificate 1 of the CA data cannot be read: bad end line");
+  EXPECT_EQ(load(one + two + "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n" + one),
+            "certificate 3 of the CA data cannot be read");
+}
+
+TEST(Tls, a_servers_chain_that_is_cut_is_not_shown) {
+  std::string name = (std::filesystem::temp_directory_path() / "chain-XXXXXX").string();
+  const std::filesystem::path folder = ::mkdtemp(name.data());
+  const ServerCertificate::Files files{.certificate = folder / "tls.crt", .key = folder / "tls.key"};
+  const Identity ca = make_identity("DNS:ca", "ca");
+  const Identity server = make_identity("DNS:a", "server", &ca);
+  ASSERT_TRUE(base::write_file(files.certificate, server.certificate + ca.certificate));
+  ASSERT_TRUE(base::write_file(files.key, server.key));
+  const auto shown = ServerCertificate::from_files(files).value();
+  const auto whole = shown->current();
+  ASSERT_TRUE(base::write_file(files.certificate, server.certificate + cut(ca.certificate)));
+  EXPECT_EQ(shown->current(), whole) << "what was good stays";
+  constexpr std::string_view kWhy = "certificate 2 of the chain cannot be read: bad end line";
+  EXPECT_EQ(shown->problem(), kWhy);
+  const auto at_start = ServerCertificate::from_files(files);
+  EXPECT_EQ(at_start ? "shown" : at_start.error().message(), kWhy);
+  std::filesystem::remove_all(folder);
+}
+
 TEST(Tls, bad_material_is_named) {
   const auto load = [](TlsOptions options) { return TlsContext::load(options).error().message(); };
   const Identity one = make_identity("DNS:a");
@@ -516,6 +563,10 @@ TEST(Tls, bad_material_is_named) {
   EXPECT_NE(load(options).find("the client key does not belong"), std::string::npos);
   options.key = one.key;
   EXPECT_TRUE(TlsContext::load(options));
+  options.certificate = one.certificate + cut(two.certificate);
+  EXPECT_EQ(load(options), "certificate 2 of the client chain cannot be read: bad end line");
+  options.certificate = cut(one.certificate);
+  EXPECT_EQ(load(options), "certificate 1 of the client chain cannot be read: bad end line");
   options.certificate.clear();
   options.places.key = "/path/config: users[jane].client-key-data";
   EXPECT_EQ(load(options), "/path/config: users[jane].client-key-data: a client key without its certificate");

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <openssl/bio.h>
 #include <openssl/evp.h>
@@ -23,10 +24,9 @@ using Bio = std::unique_ptr<BIO, FreeBy<BIO, BIO_free>>;
 using Certificate = std::unique_ptr<X509, FreeBy<X509, X509_free>>;
 using Key = std::unique_ptr<EVP_PKEY, FreeBy<EVP_PKEY, EVP_PKEY_free>>;
 
-// `text` must outlive it.
-Bio reader(const std::string& text);
-// Null at the end, which also is an entry of OpenSSL's error queue.
-Certificate next_certificate(const Bio& bio);
+// All that are in a text, whatever else stands between them. One that cannot be read is an error with its number: to go
+// on without it, or without those behind it, is noticed later and elsewhere. `what` the text is: "the CA data".
+base::Result<std::vector<Certificate>> read_certificates(const std::string& text, std::string_view what);
 
 // Who we are from now on: a certificate with its chain, and then its key. `whose` stands before both in errors:
 // "client ".

@@ -22,16 +22,13 @@ base::Status trust(SSL_CTX* context, const std::string& ca) {
     if (SSL_CTX_set_default_verify_paths(context) != 1) return fail(Fault::invalid, tls_error("no system CAs"));
     return {};
   }
-  const Bio bio = reader(ca);
-  int count = 0;
-  while (const Certificate certificate = next_certificate(bio)) {
+  const auto certificates = TRY(read_certificates(ca, "the CA data"));
+  if (certificates.empty()) return fail(Fault::invalid, "the CA data holds no PEM certificate");
+  for (const Certificate& certificate : certificates) {
     if (X509_STORE_add_cert(SSL_CTX_get_cert_store(context), certificate.get()) != 1) {
       return fail(Fault::invalid, tls_error("CA certificate refused"));
     }
-    ++count;
   }
-  ERR_clear_error();  // The end of the text is an "error" too.
-  if (count == 0) return fail(Fault::invalid, "the CA data holds no PEM certificate");
   // Who gives a CA means it, be it another one's: clusters under a company's CA know no more of it than their own part.
   (void)X509_STORE_set_flags(SSL_CTX_get_cert_store(context), X509_V_FLAG_PARTIAL_CHAIN);
   return {};
