@@ -159,6 +159,23 @@ TEST(Client, a_certificate_for_another_name_is_refused) {
   EXPECT_TRUE(matching.send(get("/"), soon()));
 }
 
+// A name as resolvers take it, to be looked up as it stands: the dot at its end is in no certificate. Nor do capital
+// letters make another one.
+TEST(Client, a_dot_at_the_end_of_a_name_and_capital_letters_are_no_other_name) {
+  ScriptedServer server([](auto& self, const auto& call) { self.answer(call, 200, self.server_name(call)); });
+  TlsOptions trust = server.trust();
+  const auto name_told = [&](const std::string& name) {
+    trust.server_name = name;
+    const auto response = Client(server.url(), *TlsContext::load(trust)).send(get("/"), soon());
+    return response ? response->body : response.error().message();
+  };
+  EXPECT_EQ(name_told("localhost."), "localhost");
+  EXPECT_EQ(name_told("LocalHost"), "LocalHost");
+  for (const char* other : {"localhost..", ".", "..", "other."}) {
+    EXPECT_NE(name_told(other).find("ostname mismatch"), std::string::npos) << other;
+  }
+}
+
 // Most clusters are dialled by an address: what a certificate says of names does not vouch for it.
 TEST(Client, a_certificate_for_another_address_is_refused) {
   const Identity ca = make_identity("DNS:ca", "ca");

@@ -52,6 +52,13 @@ base::Status expect_name(SSL* ssl, const std::string& name) {
   return expected == 1 ? base::Status() : fail(Fault::invalid, tls_error("server name"));
 }
 
+// A dot at the end has resolvers look up a name as it stands; it is in no certificate, and not told (RFC 6066, 3).
+// A name that is nothing else stays: one that is empty would not be checked at all.
+std::string without_dot_at_end(std::string name) {
+  if (name.size() > 1 && name.ends_with('.')) name.pop_back();
+  return name;
+}
+
 void restrict_protocol(SSL_CTX* context, bool only_http1) {
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
@@ -113,7 +120,7 @@ base::Result<TlsContext> TlsContext::load(const TlsOptions& options) {
 base::Result<TlsContext::Ssl> TlsContext::connect(int fd, const std::string& host) const {
   Ssl ssl(SSL_new(context_.get()));
   if (!ssl || SSL_set_fd(ssl.get(), fd) != 1) return fail(Fault::bug, tls_error("TLS connection"));
-  const std::string& name = server_name_.empty() ? host : server_name_;
+  const std::string name = without_dot_at_end(server_name_.empty() ? host : server_name_);
   TRY(tell_name(ssl.get(), name));
   if (!insecure_) TRY(expect_name(ssl.get(), name));
   SSL_set_connect_state(ssl.get());
