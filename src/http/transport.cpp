@@ -77,10 +77,11 @@ std::vector<Transport::Order> Transport::take_orders() {
 
 void Transport::run(std::stop_token stop) {
   block_signals();
-  while (!stop.stop_requested()) {
+  for (;;) {
     if (has_orders_) {
       for (Order& order : take_orders()) std::visit([this](auto& one) { carry_out(one); }, order);
     }
+    if (stop.stop_requested()) break;  // Looked at behind take_orders(), which may have taken the ring for it.
     // By index: a drained connection may bring its successor to life meanwhile.
     for (std::size_t i = 0; i < connections_.size(); ++i) settle(*connections_[i]);
     std::erase_if(connections_, [](const auto& connection) { return connection->closed(); });
