@@ -113,7 +113,7 @@ class Server::Core::Session final : public Connection, public std::enable_shared
   explicit Session(Core& core, Args&&... args)
       : Connection(core),
         stream_(std::forward<Args>(args)...),
-        // The parser's own limits leave out what stands between chunks and behind the last of them.
+        // What a reader leaves unread is less than a head may have: there is always room for more.
         buffer_(core.limits.header_bytes + kFirstRead) {}
 
   void start() {
@@ -144,18 +144,28 @@ class Server::Core::Session final : public Connection, public std::enable_shared
     this->enter(Phase::receiving);
     if (buffer_.size() > 0) return read_request();  // The next one came with the last.
     expect_within(core_.limits.idle_time);
-    stream_.async_read_some(buffer_.prepare(kFirstRead), [self = self()](error_code error, std::size_t size) {
-      self->buffer_.commit(size);
-      if (!error) self->read_request();
-    });
+    receive(kFirstRead, &Session::read_request);
   }
 
   void read_request() {
-    expect_request(parser_, core_.limits);
+    request_.emplace(core_.limits);
     expect_within(core_.limits.request_time);
-    beast::http::async_read(stream_, buffer_, *parser_, [self = self()](error_code error, std::size_t) {
-      if (!error) return self->answer(self->parser_->release());
-      if (auto refused = refusal(error)) self->send(*std::move(refused), {.keep_alive = false});
+    read_what_came();
+  }
+
+  void read_what_came() {
+    const auto unread = buffer_.cdata();
+    error_code failure;
+    buffer_.consume(request_->put({static_cast<const char*>(unread.data()), unread.size()}, failure));
+    if (!failure) return answer(request_->release());
+    if (failure != beast::http::error::need_more) return send(refusal(failure), {.keep_alive = false});
+    receive(beast::read_size(buffer_, buffer_.max_size()), &Session::read_what_came);
+  }
+
+  void receive(std::size_t most, void (Session::*then)()) {
+    stream_.async_read_some(buffer_.prepare(most), [self = self(), then](error_code error, std::size_t size) {
+      self->buffer_.commit(size);
+      if (!error) ((*self).*then)();
     });
   }
 
@@ -165,7 +175,7 @@ class Server::Core::Session final : public Connection, public std::enable_shared
     unsigned version = 11;
   };
 
-  void answer(beast::http::request<beast::http::string_body> request) {
+  void answer(RequestReader::Message request) {
     this->enter(Phase::working);
     const Reply reply{.keep_alive = request.keep_alive(),
                       .headers_only = request.method() == beast::http::verb::head,
@@ -229,7 +239,7 @@ class Server::Core::Session final : public Connection, public std::enable_shared
 
   Stream stream_;
   beast::flat_buffer buffer_;
-  std::optional<RequestParser> parser_;
+  std::optional<RequestReader> request_;
   beast::http::response<beast::http::string_body> response_;
   std::array<char, 4096> discarded_;
 };

@@ -1,5 +1,6 @@
 #include "http/server_request.h"
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -9,13 +10,16 @@
 
 namespace http {
 
-void expect_request(std::optional<RequestParser>& parser, const ServerLimits& limits) {
-  parser.emplace();
-  parser->header_limit(static_cast<std::uint32_t>(limits.header_bytes));
-  parser->body_limit(limits.body_bytes);
+RequestReader::RequestReader(const ServerLimits& limits) : feed_(limits.header_bytes) {
+  parser_.header_limit(static_cast<std::uint32_t>(limits.header_bytes));
+  parser_.body_limit(limits.body_bytes);
 }
 
-Request to_request(RequestParser::value_type&& from) {
+std::size_t RequestReader::put(std::string_view unread, boost::beast::error_code& failure) {
+  return feed_.put(parser_, unread, failure);
+}
+
+Request to_request(RequestReader::Message&& from) {
   Request out;
   out.method = std::string(from.method_string());
   out.target = std::string(from.target());
@@ -28,11 +32,9 @@ Request to_request(RequestParser::value_type&& from) {
   return out;
 }
 
-std::optional<Response> refusal(boost::beast::error_code reason) {
+Response refusal(boost::beast::error_code reason) {
   using boost::beast::http::error;
-  if (reason.category() != boost::beast::http::make_error_code(error::end_of_stream).category()) return std::nullopt;
-  if (reason == error::end_of_stream || reason == error::partial_message) return std::nullopt;
-  if (reason == error::header_limit || reason == error::buffer_overflow) return plain_text(431, "headers too large\n");
+  if (reason == error::header_limit) return plain_text(431, "headers too large\n");
   if (reason == error::body_limit) return plain_text(413, "body too large\n");
   return plain_text(400, "bad request\n");
 }

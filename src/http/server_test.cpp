@@ -146,6 +146,19 @@ TEST(Server, requests_sent_ahead_are_answered_in_turn) {
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(peer.answer().ends_with("GET me"));
 }
 
+// Where one ends that could not be read, nobody knows.
+TEST(Server, what_was_sent_behind_a_refused_request_is_none) {
+  Running server(hello());
+  for (const char* bad : {"GET /hello HTTP/1.1\nHost: x\n\n", "GET /hello HTTP/1.1\r\nHost : x\r\n\r\n",
+                          "POST /echo HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n"}) {
+    Peer peer(server.port());
+    peer.say(fmt::format("{}{}{}", kGet, bad, kGet));
+    EXPECT_TRUE(peer.answer().ends_with("GET me")) << bad;
+    EXPECT_TRUE(starts_with(peer.answer(), "HTTP/1.1 400 ")) << bad;
+    EXPECT_EQ(peer.until_closed(), "") << bad;
+  }
+}
+
 TEST(Server, head_has_the_length_and_no_body) {
   Running server(hello());
   Peer peer(server.port());
@@ -189,6 +202,23 @@ TEST(Server, too_much_is_refused_and_the_client_hears_why) {
     peer.say("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + (endless + std::string(300'000, 'x')));
     EXPECT_TRUE(starts_with(peer.until_closed(), "HTTP/1.1 431 ")) << endless;
   }
+}
+
+// Each read ends within a line: Beast takes the lines before it, and finds what is left within the limit.
+TEST(Server, a_head_that_comes_in_many_short_lines_has_the_same_limit) {
+  Running server(hello());
+  std::string lines;
+  for (int i = 0; i < 250; ++i) lines += ":\r\na";
+  Peer peer(server.port());
+  Peer other(server.port());
+  peer.say("GET /hello HTTP/1.1\r\na");
+  for (int i = 0; i < 40; ++i) {
+    peer.say(lines);
+    other.say(kGet);  // Whoever has answered this has read those.
+    EXPECT_TRUE(other.answer().ends_with("GET me"));
+  }
+  peer.say(":\r\n\r\n");
+  EXPECT_TRUE(starts_with(peer.answer(), "HTTP/1.1 431 "));
 }
 
 TEST(Server, garbage_is_refused_and_hurts_nobody) {
