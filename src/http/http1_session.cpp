@@ -4,10 +4,11 @@
 #include <cerrno>
 #include <limits>
 
-#include <boost/asio/buffer.hpp>
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 #include <fmt/format.h>
+
+#include "http/http1_feed.h"
 
 namespace http {
 namespace {
@@ -59,13 +60,15 @@ std::string encode(const Request& request, std::string_view authority) {
 
 class Http1Session::Parser final : public boost::beast::http::basic_parser<false> {
  public:
-  Parser(Exchange& exchange, const Tuning& tuning, std::size_t& unread) : exchange_(exchange), unread_(unread) {
+  Parser(Exchange& exchange, const Tuning& tuning, std::size_t& unread)
+      : feed_(tuning.max_header_bytes), exchange_(exchange), unread_(unread) {
     eager(true);
     header_limit(static_cast<std::uint32_t>(tuning.max_header_bytes));
     body_limit(std::numeric_limits<std::uint64_t>::max());  // The exchange has its own.
     skip(exchange.request().method == "HEAD");
   }
 
+  std::size_t take(std::string_view bytes, ErrorCode& failure) { return feed_.put(*this, bytes, failure); }
   bool is_interim() const { return status_ < kFirstFinal; }
 
  private:
@@ -80,19 +83,20 @@ class Http1Session::Parser final : public boost::beast::http::basic_parser<false
     if (!is_interim()) exchange_.deliver_head(status_, std::move(headers_));
   }
   void on_body_init_impl(const boost::optional<std::uint64_t>&, ErrorCode&) override {}
-  std::size_t on_body_impl(Text bytes, ErrorCode& failure) override { return take(bytes, failure); }
+  std::size_t on_body_impl(Text bytes, ErrorCode& failure) override { return deliver(bytes, failure); }
   void on_chunk_header_impl(std::uint64_t, Text, ErrorCode&) override {}
   std::size_t on_chunk_body_impl(std::uint64_t, Text bytes, ErrorCode& failure) override {
-    return take(bytes, failure);
+    return deliver(bytes, failure);
   }
   void on_finish_impl(ErrorCode&) override {}
 
-  std::size_t take(Text bytes, ErrorCode& failure) {
+  std::size_t deliver(Text bytes, ErrorCode& failure) {
     if (!exchange_.deliver_data(view(bytes))) failure = error::body_limit;
     if (exchange_.mode() == Exchange::Mode::streamed) unread_ += bytes.size();
     return bytes.size();
   }
 
+  Http1Feed feed_;
   Exchange& exchange_;
   std::size_t& unread_;
   int status_ = 0;
@@ -132,20 +136,13 @@ base::Status Http1Session::receive(std::string_view bytes) {
   while (!unparsed_.empty()) {
     if (is_unasked()) return base::fail(Fault::unavailable, "HTTP/1.1: the server speaks without being asked");
     ErrorCode failure;
-    const std::size_t taken = parser_->put(boost::asio::buffer(unparsed_), failure);
-    unparsed_.erase(0, taken);
-    // What is left then is no body: a head, or what may stand between chunks and behind the last of them.
-    const bool is_endless = failure == error::need_more && unparsed_.size() > tuning_.max_header_bytes;
-    if (failure == error::need_more && !is_endless) return {};
-    if (is_endless || failure == error::header_limit || failure == error::body_limit) {
+    unparsed_.erase(0, parser_->take(unparsed_, failure));
+    if (failure == error::need_more) return {};
+    if (failure == error::header_limit || failure == error::body_limit) {
       return refuse({Fault::invalid, "the server's answer is larger than we accept", EMSGSIZE});
     }
     if (failure) return refuse({Fault::unavailable, fmt::format("HTTP/1.1: {}", failure.message())});
-    if (parser_->is_done()) {
-      finish();
-    } else if (taken == 0) {
-      return {};
-    }
+    finish();
   }
   return {};
 }

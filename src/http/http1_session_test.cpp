@@ -1,5 +1,8 @@
+#include "http/http1_session.h"
+
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <future>
 #include <memory>
 #include <thread>
@@ -158,6 +161,39 @@ TEST_F(OldServer, garbage_and_too_much_end_the_request_not_the_client) {
                 .fault(),
             Fault::invalid);
   EXPECT_TRUE(client.send(get("/good"), soon()));
+}
+
+std::string answer_with_head_of(std::size_t size) {
+  std::string out = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nx:";
+  while (out.size() + 10 <= size) out += "\r\na:";
+  return out + std::string(size - out.size() - 4, 'x') + "\r\n\r\nbody";
+}
+
+// The parser takes each line as it comes, and compares with its limit what is left of a piece.
+TEST(Http1SessionTest, a_head_has_one_limit_in_pieces_of_any_size) {
+  constexpr Tuning kTuning{.max_header_bytes = 1000};
+  for (std::size_t piece = 1; piece <= kTuning.max_header_bytes + 1; piece += 1 + piece / 10) {
+    for (const bool fits : {true, false}) {
+      const auto exchange = std::make_shared<Exchange>(get("/"), Exchange::Mode::whole, 1000);
+      Http1Session session("server:443", kTuning);
+      session.start(exchange);
+      ASSERT_TRUE(session.outgoing());
+      const std::string bytes = answer_with_head_of(kTuning.max_header_bytes + (fits ? 0 : 1));
+      base::Status received;
+      for (std::string_view rest = bytes; received && !rest.empty(); rest.remove_prefix(std::min(piece, rest.size()))) {
+        received = session.receive(rest.substr(0, piece));
+      }
+      const auto response = exchange->wait_end(soon(), {});
+      ASSERT_EQ(response.has_value(), fits) << piece;
+      ASSERT_EQ(received.has_value(), fits) << piece;
+      if (fits) {
+        EXPECT_EQ(response->body, "body") << piece;
+      } else {
+        EXPECT_EQ(response.error().errno_value(), EMSGSIZE) << piece;
+        EXPECT_EQ(exchange->status(), 0) << "it was shown before it was refused, in pieces of " << piece;
+      }
+    }
+  }
 }
 
 // Interim answers, a body without a length and one in odd chunks: bytes as they may come.

@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
-#include <boost/asio/buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <fmt/format.h>
@@ -16,6 +15,7 @@
 #include "base/fd.h"
 #include "http/base64.h"
 #include "http/dial.h"
+#include "http/http1_feed.h"
 #include "runtime/no_pipe_signal.h"
 
 namespace http {
@@ -128,24 +128,21 @@ bool is_one_line(const Request& request) {
   });
 }
 
-// The server's answer; what came behind it stays in `unread`, where never more than `limit` waits for its rest: the
-// parser's own limits leave out what stands between chunks and behind the last of them.
+// The server's answer; what came behind it stays in `unread`.
 base::Status read_answer(Wire& wire, Parser& parser, std::size_t limit, std::string& unread, Waiting& waiting) {
-  while (!parser.is_done()) {
+  using boost::beast::http::error;
+  Http1Feed feed(limit);
+  for (;;) {
+    unread += TRY(read_some(wire, waiting));
     boost::beast::error_code failure;
-    const std::size_t taken = parser.put(boost::asio::buffer(unread), failure);
-    unread.erase(0, taken);
-    const bool is_short = failure == boost::beast::http::error::need_more;
-    if (is_short && unread.size() > limit) {
+    unread.erase(0, feed.put(parser, unread, failure));
+    if (!failure) return {};
+    if (failure == error::need_more) continue;
+    if (failure == error::header_limit || failure == error::body_limit) {
       return fail(Fault::invalid, "the server's answer is larger than we accept", EMSGSIZE);
     }
-    if (failure && !is_short) {
-      return fail(Fault::unavailable, fmt::format("HTTP/1.1: {}", failure.message()));
-    }
-    if (parser.is_done() || (taken > 0 && !unread.empty())) continue;
-    unread += TRY(read_some(wire, waiting));
+    return fail(Fault::unavailable, fmt::format("HTTP/1.1: {}", failure.message()));
   }
-  return {};
 }
 
 Response to_response(const Parser& parser) {

@@ -81,6 +81,20 @@ TEST_F(WebSockets, a_refusal_without_end_is_cut_short) {
   }
 }
 
+// The parser compares its limit with what is left of each piece, and throws for a line that its 16 bits do not count.
+TEST_F(WebSockets, a_refusal_has_a_limit_in_whatever_form_it_comes) {
+  std::string lines;
+  for (int i = 0; i < 75'000; ++i) lines += "a:\r\n";
+  const std::string chunked = "Transfer-Encoding: chunked\r\n\r\n0\r\n";
+  for (const std::string& form : {lines, chunked + lines, chunked + "X: " + std::string(70'000, 'x') + "\r\n"}) {
+    serve([&](ScriptedServer& server, const ScriptedServer::Call& call) {
+      server.raw(call.connection, "HTTP/1.1 403 No\r\n" + form + "\r\n");
+    });
+    const auto opened = open();
+    EXPECT_EQ(opened ? 0 : opened.error().errno_value(), EMSGSIZE) << form.substr(0, 50);
+  }
+}
+
 TEST_F(WebSockets, a_stop_counts_though_there_is_more_to_read) {
   constexpr std::size_t kLong = 1'000'000;  // More than is read along with the answer.
   serve([&](ScriptedServer& server, const ScriptedServer::Call& call) {

@@ -1,5 +1,5 @@
 // What a server sends on an HTTP/1.1 connection: a whole answer, then a stream. Every exchange must end when the
-// connection does.
+// connection does, and no head is larger than we accept.
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -11,6 +11,12 @@
 namespace {
 
 constexpr http::Tuning kSmall{.max_header_bytes = 1000, .max_body_bytes = 1000, .stream_window = 70'000};
+
+std::size_t size_of(const http::Headers& headers) {
+  std::size_t out = 0;
+  for (const http::Header& header : headers) out += header.name.size() + header.value.size();
+  return out;
+}
 
 }  // namespace
 
@@ -25,7 +31,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       mode = http::Exchange::Mode::streamed;
       session.start(exchange);
     }
-    if (!session.outgoing() || !session.receive(pieces.next())) break;
+    const bool goes_on = session.outgoing() && session.receive(pieces.next());
+    if (size_of(exchange->headers()) > kSmall.max_header_bytes) std::abort();
+    if (!goes_on) break;
   }
   session.input_ended();
   session.fail_all({base::Fault::unavailable, "over"});
