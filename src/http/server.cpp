@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 #include <openssl/ssl.h>
 
+#include "base/clock.h"
 #include "http/server_request.h"
 
 namespace http {
@@ -137,7 +138,12 @@ class Server::Core::Session final : public Connection, public std::enable_shared
   std::shared_ptr<Session> self() { return this->shared_from_this(); }
   Plain& tcp() { return beast::get_lowest_layer(stream_); }
   // One deadline for all that an operation takes, however slowly its bytes come and go.
-  void expect_within(std::chrono::milliseconds time) { tcp().expires_after(time); }
+  void expect_within(std::chrono::milliseconds time) {
+    deadline_ = base::now() + time;
+    tcp().expires_at(deadline_);
+  }
+  // To be asked before each read: the stream's own timer ends only one that has to wait for its bytes.
+  bool is_late() const { return base::now() >= deadline_; }
 
   void await_request() {
     if (core_.stopping) return;
@@ -165,7 +171,7 @@ class Server::Core::Session final : public Connection, public std::enable_shared
   void receive(std::size_t most, void (Session::*then)()) {
     stream_.async_read_some(buffer_.prepare(most), [self = self(), then](error_code error, std::size_t size) {
       self->buffer_.commit(size);
-      if (!error) ((*self).*then)();
+      if (!error && !self->is_late()) ((*self).*then)();
     });
   }
 
@@ -231,13 +237,14 @@ class Server::Core::Session final : public Connection, public std::enable_shared
 
   void discard() {
     tcp().async_read_some(asio::buffer(discarded_), [self = self()](error_code error, std::size_t) {
-      if (!error) self->discard();
+      if (!error && !self->is_late()) self->discard();
     });
   }
 
   static constexpr std::size_t kFirstRead = 2048;
 
   Stream stream_;
+  base::TimePoint deadline_;
   beast::flat_buffer buffer_;
   std::optional<RequestReader> request_;
   beast::http::response<beast::http::string_body> response_;

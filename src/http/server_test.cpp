@@ -258,6 +258,37 @@ TEST(Server, a_request_that_trickles_in_meets_its_deadline) {
   EXPECT_LE(::recv(slow.fd(), byte.data(), byte.size(), 0), 0);  // Closed or reset, but not left waiting.
 }
 
+// As fast as the socket takes it, so that no read of the server has to wait.
+bool is_cut_while_it_says(Peer& peer, std::string_view text) {
+  std::string much;
+  while (much.size() < 1'000'000) much += text;
+  const auto patience = base::now() + 20s;
+  while (::send(peer.fd(), much.data(), much.size(), MSG_NOSIGNAL) > 0) {
+    if (base::now() > patience) return false;
+  }
+  return true;
+}
+
+TEST(Server, a_request_that_pours_in_meets_its_deadline) {
+  Running server(hello(), {.body_bytes = 1U << 30U, .request_time = 100ms});
+  Peer peer(server.port());
+  peer.say("POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n");
+  EXPECT_TRUE(is_cut_while_it_says(peer, fmt::format("1;{}\r\nx\r\n", std::string(10'000, 'x'))));
+}
+
+TEST(Server, refused_clients_are_not_listened_to_for_long) {
+  Running server(hello());
+  std::vector<std::future<bool>> cut;
+  for (int i = 0; i < 4; ++i) {  // So many that the server never comes to the end of what one says.
+    cut.push_back(std::async(std::launch::async, [&] {
+      Peer peer(server.port());
+      peer.say("nonsense\r\n\r\n");
+      return starts_with(peer.answer(), "HTTP/1.1 400 ") && is_cut_while_it_says(peer, "and more of it");
+    }));
+  }
+  for (auto& one : cut) EXPECT_TRUE(one.get());
+}
+
 TEST(Server, an_idle_connection_is_closed) {
   Running server(hello(), {.idle_time = 500ms});
   Peer peer(server.port());
