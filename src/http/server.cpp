@@ -5,8 +5,10 @@
 #include <atomic>
 #include <fcntl.h>
 #include <list>
+#include <netinet/tcp.h>
 #include <optional>
 #include <string>
+#include <sys/socket.h>
 
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
@@ -35,9 +37,15 @@ using Tls = beast::ssl_stream<beast::tcp_stream>;
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 constexpr auto kLingerTime = std::chrono::seconds(1);
 
-// How the kernel treats what we have written when we close: it forgets it at once, or it goes on sending for minutes.
+// How the kernel treats what we have written when we close: it forgets it at once, or it goes on sending.
 const asio::socket_base::linger kHardClose(true, 0);
 const asio::socket_base::linger kGentleClose(false, 0);
+
+// Sending or closed, for a client that takes nothing the kernel keeps no answer for longer than that.
+void forget_after(int socket, std::chrono::milliseconds silence) {
+  const auto time = static_cast<unsigned int>(silence.count());
+  (void)::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &time, sizeof time);  // Without it, minutes.
+}
 
 // Asio opens sockets that programs we start would inherit: a port of ours would stay taken for as long as they live.
 void keep_from_children(int socket) {
@@ -142,6 +150,10 @@ class Server::Core::Session final : public Connection, public std::enable_shared
     deadline_ = base::now() + time;
     tcp().expires_at(deadline_);
   }
+  void close_with(const asio::socket_base::linger& manner) {
+    error_code ignored;  // The client may be gone already.
+    tcp().socket().set_option(manner, ignored);
+  }
   // To be asked before each read: the stream's own timer ends only one that has to wait for its bytes.
   bool is_late() const { return base::now() >= deadline_; }
 
@@ -211,8 +223,10 @@ class Server::Core::Session final : public Connection, public std::enable_shared
     response_.content_length(response.body.size());
     if (!reply.headers_only) response_.body() = std::move(response.body);
     expect_within(core_.limits.response_time);
+    close_with(kHardClose);
     beast::http::async_write(stream_, response_, [self = self(), keep_alive](error_code error, std::size_t) {
       if (error) return;
+      self->close_with(kGentleClose);  // Whole, but not with the client yet.
       keep_alive ? self->await_request() : self->say_goodbye();
     });
   }
@@ -230,7 +244,6 @@ class Server::Core::Session final : public Connection, public std::enable_shared
   // Closing with unread bytes would make the kernel reset the connection, and the client lose our last words.
   void linger() {
     error_code ignored;  // The client may be gone already.
-    tcp().socket().set_option(kGentleClose, ignored);
     tcp().socket().shutdown(Tcp::socket::shutdown_send, ignored);
     if (!core_.stopping) discard();
   }
@@ -293,6 +306,7 @@ void Server::Core::admit(Tcp::socket socket) {
   error_code ignored;  // Without these answers are late (40 ms with TLS) and slow clients costly, nothing is wrong.
   socket.set_option(Tcp::no_delay(true), ignored);
   socket.set_option(kHardClose, ignored);
+  forget_after(socket.native_handle(), limits.response_time);
   if (!certificate) return std::make_shared<Session<Plain>>(*this, std::move(socket))->start();
 
   SSL_CTX* const shared = certificate->current().get();

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <future>
 #include <latch>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <set>
@@ -31,9 +32,11 @@ using namespace std::chrono_literals;
 // A raw client: what no well-behaved one would send, and when.
 class Peer {
  public:
-  explicit Peer(std::uint16_t port, const std::string& host = "127.0.0.1") {
+  // With `room` for so many bytes in its socket; 0: as many as the kernel likes.
+  explicit Peer(std::uint16_t port, const std::string& host = "127.0.0.1", int room = 0) {
     const SocketAddress address = Resolution(host, port).take()->front();
     socket_.reset(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (room > 0) ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
     EXPECT_EQ(::connect(socket_.get(), address.get(), address.size), 0) << address.text();
     const timeval patience{.tv_sec = 20, .tv_usec = 0};
     ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
@@ -363,6 +366,107 @@ TEST(Server, a_stop_finishes_what_is_being_answered) {
   release.count_down();
   EXPECT_TRUE(busy.until_closed().ends_with("done"));
   server.join();
+}
+
+// An answer that the kernel has taken from the server, and most of which it has not passed on: the client has no room.
+class LargeAnswer {
+ public:
+  explicit LargeAnswer(const ServerLimits& limits = {})
+      : server_(routes(), limits), slow_(server_.port(), "127.0.0.1", 4096) {
+    slow_.say("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
+    // The only worker comes to this one behind that one, and the server's loop to its second request, too.
+    Peer other(server_.port());
+    for (int i = 0; i < 2; ++i) {
+      asked_.wait();
+      other.say(kGet);
+      EXPECT_TRUE(other.answer().ends_with("GET me"));
+    }
+  }
+
+  Running& server() { return server_; }
+  Peer& slow() { return slow_; }
+  static constexpr std::size_t kSize = 500'000;
+
+ private:
+  Routes routes() {
+    Routes out = hello();
+    out.add("/large", [this](const Request&) {
+      asked_.count_down();
+      return plain_text(200, std::string(kSize, 'x'));
+    });
+    return out;
+  }
+
+  std::latch asked_{1};
+  Running server_;
+  Peer slow_;
+};
+
+TEST(Server, a_stop_leaves_the_client_what_was_answered_before) {
+  LargeAnswer large({.workers = 1});
+  large.server().stop();
+  large.server().join();
+  EXPECT_GT(large.slow().until_closed().size(), LargeAnswer::kSize);
+}
+
+TEST(Server, whoever_makes_room_for_a_newcomer_keeps_what_was_answered_before) {
+  LargeAnswer large({.connections = 2, .workers = 1});
+  std::vector<Peer> newcomers;
+  for (int i = 0; i < 2; ++i) {
+    newcomers.emplace_back(large.server().port());
+    newcomers.back().say(kGet);
+    EXPECT_TRUE(newcomers.back().answer().ends_with("GET me"));
+  }
+  EXPECT_GT(large.slow().until_closed().size(), LargeAnswer::kSize);
+}
+
+TEST(Server, a_client_that_says_no_more_hears_its_answer_to_the_end) {
+  LargeAnswer large({.workers = 1});
+  ::shutdown(large.slow().fd(), SHUT_WR);
+  EXPECT_GT(large.slow().until_closed().size(), LargeAnswer::kSize);
+}
+
+// The server's end of a connection, open or closed, while the kernel remembers it.
+class ServersEnd {
+ public:
+  ServersEnd(const Running& server, const Peer& peer) {
+    sockaddr_in client{};
+    socklen_t size = sizeof client;
+    EXPECT_EQ(::getsockname(peer.fd(), reinterpret_cast<sockaddr*>(&client), &size), 0);
+    line_ = fmt::format(" 0100007F:{:04X} 0100007F:{:04X} ", server.port(), ntohs(client.sin_port));
+    EXPECT_TRUE(is_there());
+  }
+
+  bool is_there() const { return base::read_file("/proc/net/tcp").value().contains(line_); }
+
+ private:
+  std::string line_;
+};
+
+TEST(Server, an_answer_that_nobody_takes_is_forgotten_though_its_server_is_gone) {
+  LargeAnswer large({.response_time = 300ms, .workers = 1});
+  const ServersEnd end(large.server(), large.slow());
+  large.server().stop();
+  large.server().join();
+  const auto patience = base::now() + 20s;
+  while (end.is_there() && base::now() < patience) std::this_thread::sleep_for(10ms);
+  EXPECT_FALSE(end.is_there());
+}
+
+TEST(Server, an_answer_that_is_cut_is_forgotten_at_once) {
+  Routes routes = hello();
+  routes.add("/big", [](const Request&) { return plain_text(200, std::string(50'000'000, 'x')); });
+  Running server(std::move(routes), {.stop_time = 50ms});
+  Peer peer(server.port());
+  const ServersEnd end(server, peer);
+  peer.say(kGet);
+  EXPECT_TRUE(peer.answer().ends_with("GET me"));
+  peer.say("GET /big HTTP/1.1\r\nHost: x\r\n\r\n");
+  std::array<char, 1> first;
+  EXPECT_EQ(::recv(peer.fd(), first.data(), first.size(), 0), 1);
+  server.stop();
+  server.join();
+  EXPECT_FALSE(end.is_there());
 }
 
 TEST(Server, a_stop_does_not_wait_for_a_client_that_takes_nothing) {
