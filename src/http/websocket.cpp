@@ -61,7 +61,6 @@ class Waiting {
 };
 
 base::Status write_all(Wire& wire, std::string_view bytes, Waiting& waiting) {
-  const runtime::NoPipeSignal guard;
   while (!bytes.empty()) {
     const std::size_t written = TRY(wire.write(bytes));
     bytes.remove_prefix(written);
@@ -161,6 +160,7 @@ base::Result<std::variant<WebSocket, Response>> WebSocket::open(const Place& pla
                                                                 std::string_view protocols, base::TimePoint deadline,
                                                                 const std::stop_token& stop) {
   if (!is_one_line(request)) return fail(Fault::invalid, "a line break in the request's path or headers");
+  const runtime::NoPipeSignal guard;  // For reads, too: where TLS has something to say to what came, it says it then.
   Waiting waiting(deadline, stop);
   Wire wire = TRY(connect(place, waiting));
   const auto nonce = random_bytes<16>();
@@ -186,32 +186,38 @@ base::Result<std::variant<WebSocket, Response>> WebSocket::open(const Place& pla
 }
 
 base::Status WebSocket::send(std::string_view message, base::TimePoint deadline, const std::stop_token& stop) {
+  const runtime::NoPipeSignal guard;
   return put(Frame::Kind::binary, message, deadline, stop);
 }
 
 base::Result<std::optional<std::string>> WebSocket::receive(base::TimePoint deadline, const std::stop_token& stop) {
+  const runtime::NoPipeSignal guard;
+  Waiting waiting(deadline, stop);
   std::string message;
   for (;;) {
-    const Frame frame = TRY(next_frame(deadline, stop));
-    if (frame.kind == Frame::Kind::close) {
-      (void)put(frame.kind, frame.payload.substr(0, 2), deadline, stop);  // Polite; it may be gone already.
-      return std::nullopt;
-    }
-    if (frame.kind == Frame::Kind::ping) {
-      TRY(put(Frame::Kind::pong, frame.payload, deadline, stop));
+    const auto frame = TRY(frames_.next());
+    if (!frame) {
+      frames_.add(TRY(read_some(wire_, waiting)));
       continue;
     }
-    if (frame.kind == Frame::Kind::pong) continue;
-    message += frame.payload;
+    if (frame->kind == Frame::Kind::close) {
+      (void)put(frame->kind, frame->payload.substr(0, 2), deadline, stop);  // Polite; it may be gone already.
+      return std::nullopt;
+    }
+    if (frame->kind == Frame::Kind::ping) {
+      TRY(put(Frame::Kind::pong, frame->payload, deadline, stop));
+      continue;
+    }
+    if (frame->kind == Frame::Kind::pong) continue;
+    message += frame->payload;
     if (message.size() > largest_) return fail(Fault::invalid, "WebSocket: a message larger than we accept");
-    if (frame.last) return message;
+    if (frame->last) return message;
   }
 }
 
 base::Status WebSocket::put(Frame::Kind kind, std::string_view payload, base::TimePoint deadline,
                             const std::stop_token& stop) {
   Waiting waiting(deadline, stop);
-  const runtime::NoPipeSignal guard;
   const std::string frame = encode(kind, payload, random_bytes<4>());
   for (std::string_view rest = frame; !rest.empty();) {
     const std::size_t written = TRY(wire_.write(rest));
@@ -230,15 +236,6 @@ base::Status WebSocket::take_what_came() {
   frames_.add(std::string_view(buffer).substr(0, size));
   if (frames_.size() > largest_) return fail(Fault::invalid, "WebSocket: the peer says more than we accept");
   return {};
-}
-
-base::Result<Frame> WebSocket::next_frame(base::TimePoint deadline, const std::stop_token& stop) {
-  Waiting waiting(deadline, stop);
-  for (;;) {
-    auto frame = TRY(frames_.next());
-    if (frame) return *std::move(frame);
-    frames_.add(TRY(read_some(wire_, waiting)));
-  }
 }
 
 }  // namespace http

@@ -46,7 +46,6 @@ class WebSocket {
 
   base::Status put(Frame::Kind kind, std::string_view payload, base::TimePoint deadline, const std::stop_token& stop);
   base::Status take_what_came();
-  base::Result<Frame> next_frame(base::TimePoint deadline, const std::stop_token& stop);
 
   Wire wire_;
   std::string protocol_;

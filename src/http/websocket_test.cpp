@@ -6,9 +6,12 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <openssl/ssl.h>
 
 #include "base/fd.h"
+#include "http/plain_server_test.h"
 #include "http/scripted_server_test.h"
+#include "http/server_certificate.h"
 
 namespace http {
 namespace {
@@ -141,6 +144,17 @@ TEST_F(WebSockets, a_server_that_says_nothing_or_goes_is_an_error) {
   EXPECT_EQ(cut.error().fault(), base::Fault::unavailable);
 }
 
+// Who says this, its head, is welcome.
+std::string welcome_to(std::string_view head) {
+  constexpr std::string_view kKey = "sec-websocket-key: ";
+  const std::size_t at = head.find(kKey);
+  if (at == std::string_view::npos) return {};
+  const std::string_view key = head.substr(at + kKey.size());
+  Request request;
+  request.headers.push_back({"sec-websocket-key", std::string(key.substr(0, key.find('\r')))});
+  return welcome(request);
+}
+
 // A plain server for one client: it reads nothing behind the request until all that it says first is taken.
 class TalksFirst {
  public:
@@ -170,12 +184,7 @@ class TalksFirst {
     std::string head;
     while (head.find("\r\n\r\n") == std::string::npos && hear(head)) {
     }
-    constexpr std::string_view kKey = "sec-websocket-key: ";
-    if (!head.contains(kKey)) return;
-    const std::string key = head.substr(head.find(kKey) + kKey.size());
-    Request request;
-    request.headers.push_back({"sec-websocket-key", key.substr(0, key.find('\r'))});
-    say(welcome(request) + says_);
+    say(welcome_to(head) + says_);
     for (std::string heard; heard.size() < hears_ && hear(heard);) {
     }
     say("\x82\x04"s + "done");
@@ -202,7 +211,52 @@ class TalksFirst {
   std::jthread thread_;
 };
 
-// As a program in a pod that writes all along: whoever sends it more than fits into the sockets must read meanwhile.
+// A server over TLS that welcomes one client, then says what is no TLS, leaves, and resets the connection.
+class BreaksOff {
+ public:
+  BreaksOff() : thread_([this] { serve(); }) {}
+  BreaksOff(const BreaksOff&) = delete;
+  BreaksOff& operator=(const BreaksOff&) = delete;
+  ~BreaksOff() { listener_.close(); }
+
+  WebSocket::Place place() const {
+    Url url = listener_.url();
+    url.scheme = "https";
+    return {.server = url, .proxy = {}, .tls = TlsContext::load({.insecure = true, .only_http1 = true}).value()};
+  }
+  void wait_until_it_has() { thread_.join(); }
+
+ private:
+  void serve() {
+    const base::Fd client = listener_.accept();
+    const std::unique_ptr<SSL, decltype(&SSL_free)> ssl(SSL_new(certificate_->current().get()), SSL_free);
+    SSL_set_fd(ssl.get(), client.get());
+    if (!client || SSL_accept(ssl.get()) != 1) return;
+    std::string head;
+    for (char byte = 0; !head.ends_with("\r\n\r\n") && SSL_read(ssl.get(), &byte, 1) == 1;) head += byte;
+    const std::string answer = welcome_to(head);
+    if (SSL_write(ssl.get(), answer.data(), static_cast<int>(answer.size())) <= 0) return;
+    leave(client, "\x17\x03\x03\x00\x14no record of anybody"s);
+    const linger hard{.l_onoff = 1, .l_linger = 0};
+    EXPECT_EQ(::setsockopt(client.get(), SOL_SOCKET, SO_LINGER, &hard, sizeof hard), 0);
+  }
+
+  const std::shared_ptr<ServerCertificate> certificate_ = ServerCertificate::self_signed({"127.0.0.1"}).value();
+  PlainServer listener_;
+  std::jthread thread_;
+};
+
+// What came can still be read then, and TLS has something to say to it, where whoever writes is sent SIGPIPE.
+TEST(WebSocketTest, who_reads_the_last_of_a_peer_that_is_gone_lives_on) {
+  BreaksOff server;
+  auto opened = WebSocket::open(server.place(), get("/"), "second", soon(), {});
+  ASSERT_TRUE(opened) << opened.error().message();
+  server.wait_until_it_has();
+  const auto received = std::get<WebSocket>(*opened).receive(soon(), {});
+  ASSERT_FALSE(received);
+  EXPECT_EQ(received.error().fault(), base::Fault::unavailable) << received.error().message();
+}
+
 TEST(WebSocketTest, both_sides_may_have_more_to_say_than_fits_into_the_sockets) {
   constexpr std::size_t kMuch = 0x2000000;  // 32 MiB, for Linux lets our socket grow to some.
   TalksFirst server("\x82\x7f\0\0\0\0\x02\0\0\0"s + std::string(kMuch, 'x'), kMuch);
