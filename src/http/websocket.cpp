@@ -195,6 +195,7 @@ base::Result<std::optional<std::string>> WebSocket::receive(base::TimePoint dead
   Waiting waiting(deadline, stop);
   std::string message;
   for (;;) {
+    TRY(waiting.goes_on());  // Before each: as many may be here already as the peer likes, and none of them a message.
     const auto frame = TRY(frames_.next());
     if (!frame) {
       frames_.add(TRY(read_some(wire_, waiting)));

@@ -79,16 +79,18 @@ std::string encode(Frame::Kind kind, std::string_view payload, const std::array<
 }
 
 base::Result<std::optional<Frame>> FrameReader::next() {
-  const auto head = TRY(read_head(unread_));
+  const std::string_view unread = std::string_view(bytes_).substr(read_);
+  const auto head = TRY(read_head(unread));
   if (!head) return std::nullopt;
   if (head->length > largest_) {
     return base::fail(base::Fault::invalid,
                       fmt::format("WebSocket: a frame of {} bytes is larger than we accept", head->length));
   }
   const auto length = static_cast<std::size_t>(head->length);
-  if (unread_.size() < head->size + length) return std::nullopt;
-  Frame frame{.kind = head->kind, .last = head->last, .payload = unread_.substr(head->size, length)};
-  unread_.erase(0, head->size + length);
+  if (unread.size() < head->size + length) return std::nullopt;
+  Frame frame{.kind = head->kind, .last = head->last, .payload = std::string(unread.substr(head->size, length))};
+  read_ += head->size + length;
+  if (2 * read_ >= bytes_.size()) bytes_.erase(0, std::exchange(read_, 0));
   return frame;
 }
 

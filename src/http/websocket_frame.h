@@ -30,14 +30,16 @@ class FrameReader {
  public:
   explicit FrameReader(std::size_t largest) : largest_(largest) {}
 
-  void add(std::string_view bytes) { unread_ += bytes; }
-  std::size_t size() const { return unread_.size(); }  // What waits here, in bytes.
+  void add(std::string_view bytes) { bytes_ += bytes; }
+  std::size_t size() const { return bytes_.size() - read_; }  // What waits here, in bytes.
+  std::size_t held() const { return bytes_.size(); }          // With what was read of it: at most as much again.
   // Nothing: not whole yet. An error where it is none that a server may send, or larger than we bear.
   base::Result<std::optional<Frame>> next();
 
  private:
   std::size_t largest_;
-  std::string unread_;
+  std::string bytes_;
+  std::size_t read_ = 0;  // Of those. They go together, not with each frame: there are frames of two bytes.
 };
 
 }  // namespace http

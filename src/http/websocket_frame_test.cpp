@@ -49,6 +49,27 @@ TEST(WebSocketFrame, comes_in_pieces_of_any_size) {
   EXPECT_EQ(frames[1], (Frame{.kind = Frame::Kind::ping, .last = true, .payload = "p"}));
 }
 
+// What was read is neither kept nor moved away with each of them.
+TEST(WebSocketFrame, many_small_ones_cost_no_more_than_few) {
+  constexpr std::size_t kMany = 10'000;
+  std::string bytes;
+  for (std::size_t i = 0; i < kMany; ++i) bytes += "\x8a\x00\x82\x01"s + static_cast<char>(i % 100);
+  FrameReader reader(1000);
+  reader.add(bytes);
+  std::size_t moves = 0;
+  for (std::size_t i = 0; i < kMany; ++i) {
+    const std::size_t before = reader.held();
+    ASSERT_EQ(reader.next().value(), (Frame{.kind = Frame::Kind::pong, .last = true, .payload = ""})) << i;
+    ASSERT_EQ(reader.next().value()->payload, std::string(1, static_cast<char>(i % 100))) << i;
+    ASSERT_EQ(reader.size(), bytes.size() - 5 * (i + 1));
+    ASSERT_LE(reader.held(), 2 * reader.size() + 5);
+    if (reader.held() != before) ++moves;
+  }
+  EXPECT_EQ(reader.next().value(), std::nullopt);
+  EXPECT_EQ(reader.held(), 0U);
+  EXPECT_LT(moves, 20U);  // Each time half of it.
+}
+
 TEST(WebSocketFrame, what_no_server_may_send_is_an_error) {
   for (const std::string& bytes : {"\xc1\x00"s,                                      // A reserved bit.
                                    "\x83\x00"s,                                      // An unknown kind.

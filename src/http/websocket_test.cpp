@@ -121,6 +121,24 @@ TEST_F(WebSockets, a_stop_counts_though_there_is_more_to_read) {
   EXPECT_EQ(whole->value_or("").size(), kLong);
 }
 
+TEST_F(WebSockets, a_stop_counts_though_the_next_message_is_here) {
+  serve([](ScriptedServer& server, const ScriptedServer::Call& call) {
+    server.raw(call.connection, welcome(call.request) + "\x8a\x00\x8a\x00\x02\x03one\x80\x03two"s);
+  });
+  auto opened = open();
+  ASSERT_TRUE(opened) << opened.error().message();
+  auto& socket = std::get<WebSocket>(*opened);
+  std::stop_source stopped;
+  stopped.request_stop();
+  const auto cancelled = socket.receive(soon(), stopped.get_token());
+  ASSERT_FALSE(cancelled);
+  EXPECT_EQ(cancelled.error().fault(), base::Fault::cancelled);
+  const auto late = socket.receive(base::now(), {});
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().fault(), base::Fault::timeout);
+  EXPECT_EQ(socket.receive(soon(), {}).value(), "onetwo");
+}
+
 TEST_F(WebSockets, a_server_that_says_nothing_or_goes_is_an_error) {
   serve([](ScriptedServer& server, const ScriptedServer::Call& call) {
     server.raw(call.connection, welcome(call.request));
