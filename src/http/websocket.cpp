@@ -127,12 +127,15 @@ bool is_one_line(const Request& request) {
   });
 }
 
-// The server's answer; what came behind it stays in `unread`.
+// The server's answer; what came behind it stays in `unread`. One without a length goes on until the server leaves, and
+// of any other that is cut off there is at least the status to be told.
 base::Status read_answer(Wire& wire, Parser& parser, std::size_t limit, std::string& unread, Waiting& waiting) {
   using boost::beast::http::error;
   Http1Feed feed(limit);
   for (;;) {
-    unread += TRY(read_some(wire, waiting));
+    auto more = read_some(wire, waiting);
+    if (!more && more.error().fault() == Fault::unavailable && parser.is_header_done()) return {};
+    unread += TRY(std::move(more));
     boost::beast::error_code failure;
     unread.erase(0, feed.put(parser, unread, failure));
     if (!failure) return {};

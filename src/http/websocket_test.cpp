@@ -64,6 +64,22 @@ TEST_F(WebSockets, a_refusal_is_handed_over_as_the_server_said_it) {
   EXPECT_EQ(refusal->body, "you may not");
 }
 
+TEST_F(WebSockets, a_refusal_that_ends_with_its_connection_is_one_too) {
+  for (const char* form :
+       {"\r\nyou may", "Content-Length: 100\r\n\r\nyou may", "Transfer-Encoding: chunked\r\n\r\n9\r\nyou may"}) {
+    serve([&](ScriptedServer& server, const ScriptedServer::Call& call) {
+      server.raw(call.connection, std::string("HTTP/1.1 403 No\r\n") + form);
+      server.post([&server] { server.cut_all(); });
+    });
+    const auto opened = open();
+    ASSERT_TRUE(opened) << form << opened.error().message();
+    const auto* refusal = std::get_if<Response>(&*opened);
+    ASSERT_NE(refusal, nullptr) << form;
+    EXPECT_EQ(refusal->status, 403) << form;
+    EXPECT_EQ(refusal->body, "you may") << form;
+  }
+}
+
 TEST_F(WebSockets, who_does_not_know_the_answer_to_the_key_is_none) {
   serve([](ScriptedServer& server, const ScriptedServer::Call& call) {
     server.raw(call.connection,
