@@ -16,7 +16,14 @@ RequestReader::RequestReader(const ServerLimits& limits) : feed_(limits.header_b
 }
 
 std::size_t RequestReader::put(std::string_view unread, boost::beast::error_code& failure) {
-  return feed_.put(parser_, unread, failure);
+  using boost::beast::http::error;
+  using boost::beast::http::field;
+  const std::size_t taken = feed_.put(parser_, unread, failure);
+  // Beast takes one whose body is coded in another way for one without a body.
+  if (!failure && parser_.get().count(field::transfer_encoding) > 0 && !parser_.chunked()) {
+    failure = error::bad_transfer_encoding;
+  }
+  return taken;
 }
 
 Request to_request(RequestReader::Message&& from) {

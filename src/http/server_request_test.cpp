@@ -78,6 +78,8 @@ TEST(RequestReader, what_two_servers_could_read_in_two_ways_is_refused) {
            "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n",
            "POST / HTTP/1.1\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nbody!",
            "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+           "POST / HTTP/1.1\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n",
+           "POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n0\r\n\r\n",
            "\r\nGET / HTTP/1.1\r\n\r\n",
        }) {
     EXPECT_EQ(read_in_pieces(bytes, 1000).refused, 400) << bytes;
