@@ -53,6 +53,9 @@ struct ClusterSeen {
     return rules.view->unknown.empty() && services.view->unknown.empty() && slices.view->complete &&
            slices.view->unknown.empty();
   }
+  // A policy that cannot be read may be the more specific one for an address that another seems to win now. A Service
+  // decides on no address of others.
+  bool may_replace() const { return rules.view->unknown.empty(); }
 };
 
 // Follows the API server from its construction on, and raises `changed` when something happens that can change a rule.

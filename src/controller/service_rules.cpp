@@ -90,6 +90,7 @@ base::Result<ServiceRules::Work> ServiceRules::decide(const ClusterSeen& seen, b
                                              .unread_reports = seen.unread_reports},
                                   .agent = agent,
                                   .may_withdraw = seen.may_withdraw(),
+                                  .may_replace = seen.may_replace(),
                                   .fresh_token = random_token(),
                                   .distrusted = std::move(distrusted),
                                   .failed_writes = unwritten_.failed(),

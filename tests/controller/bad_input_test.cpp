@@ -243,6 +243,10 @@ TEST_F(BadInput, fault_D10_a_word_of_a_later_version_withdraws_nothing) {
   const std::string third = script_.put_service("third", "203.0.113.8");
   EXPECT_TRUE(becomes("what is new is published", [&] { return tables_of(third) == std::vector<std::uint32_t>{120}; }));
   EXPECT_EQ(tables_of(other), std::vector<std::uint32_t>{120}) << "nothing is withdrawn meanwhile";
+  put_rule(122);
+  EXPECT_TRUE(becomes("it waits", [&] { return script_.condition("blue", "Programmed") == "False NotPublished"; }));
+  EXPECT_EQ(tables_of(good_), std::vector<std::uint32_t>{120}) << "nor does anything stand beside what may be its own";
+  put_rule(120);
 
   script_.delete_rule("later");
   EXPECT_TRUE(becomes("then it is", [&] { return tables_of(other).empty(); }));

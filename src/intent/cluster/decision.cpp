@@ -6,10 +6,13 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include <fmt/format.h>
+
 #include "api/published_config.h"
 #include "intent/cluster/cluster_prefixes.h"
 #include "intent/cluster/config_status.h"
 #include "intent/cluster/naming.h"
+#include "intent/cluster/replacements.h"
 #include "intent/cluster/rule_status.h"
 #include "intent/cluster/shards.h"
 
@@ -76,6 +79,7 @@ class Decider {
     assign_shards(out_.desired, cluster_.configs);
     out_.configs = changes(cluster_.configs, cluster_.unread_configs, out_.desired, priority_, removal_, cluster_.now);
     if (!cluster_.may_withdraw) std::erase_if(out_.configs, withdraws);
+    if (!cluster_.may_replace) hold_replacements();
     record_epochs_first();
     for (const Write& write : out_.configs) {
       written_.insert(write.object.meta.name);
@@ -84,6 +88,16 @@ class Decider {
       if (!removal_.is_overdue(write.object)) continue;
       auto missing = reports_.missing(write.object);
       if (!missing.empty()) out_.given_up[write.object.meta.name] = std::move(missing);
+    }
+  }
+
+  // What was decided before that IPRule could not be read stays, and a source that nothing steers gets its object.
+  void hold_replacements() {
+    for (const Write& held : take_replacements(out_.configs, cluster_.configs, out_.desired, priority_)) {
+      const auto tuple = tuple_of(held.object, priority_);
+      if (!tuple || !patience_.is_late("write/" + held.object.meta.name)) continue;
+      unwritten_[*tuple] =
+          fmt::format("an IPRule that cannot be read may be the reason for what steers {} now", tuple->source.text());
     }
   }
 
@@ -212,7 +226,7 @@ class Decider {
   Decision out_;
   std::unordered_set<std::string> written_;  // Objects with a write of this pass; their version will change.
   std::unordered_set<std::string> stuck_;    // Of those, where it fails and concerns metadata only.
-  std::map<Tuple, std::string> unwritten_;   // What is desired and fails, with the error.
+  std::map<Tuple, std::string> unwritten_;   // What is desired and cannot be written, with the reason.
   std::unordered_map<const api::IPRule*, RuleSpread> spreads_;
 };
 

@@ -34,6 +34,7 @@ struct ClusterNow {
   AgentPlaces places;
   const api::Agent* agent = nullptr;  // The active one.
   bool may_withdraw = true;           // False: something that cannot be read may be the reason for any object.
+  bool may_replace = true;            // False: an IPRule that cannot be read may be the one that steers a source now.
   std::string fresh_token;
   std::vector<std::string> distrusted;  // Names of reports whose numbers can no longer be believed.
   FailedWrites failed_writes;           // Of IPRuleConfigs.

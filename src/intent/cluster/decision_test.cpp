@@ -220,6 +220,48 @@ TEST_F(DecisionTest, D6_one_set_absent_by_hand_is_not_withdrawn_while_its_reason
   EXPECT_FALSE(config().meta.annotations.contains(api::kSpecHash));
 }
 
+// As after a restart: what was read before is not known any more.
+TEST_F(DecisionTest, fault_D10_an_address_of_an_IPRule_that_cannot_be_read_is_not_given_to_a_wider_one) {
+  cluster_.wishes.rule("narrow", {"203.0.113.5/32"}, 200, 1000);
+  rule().spec.priority = 900;
+  settle();
+  ASSERT_EQ(config().spec.table, 200U);
+  cluster_.wishes.forget_rule("narrow");
+  cluster_.may_withdraw = cluster_.may_replace = false;
+  cluster_.wishes.service("new", {"10.96.0.2"}, {"203.0.113.6"});
+  const Decision blind = cluster_.pass();
+  ASSERT_EQ(blind.configs.size(), 1U) << "the address that only the wider one can mean is steered all the same";
+  EXPECT_EQ(blind.configs[0].object.spec.service_ip, "10.96.0.2");
+  cluster_.settle_all();
+  cluster_.clock += 5s;
+  cluster_.pass();
+  EXPECT_EQ(cluster_.server.configs.size(), 2U);
+  EXPECT_EQ(cluster_.condition("blue", "Programmed"), "False NotPublished");
+  EXPECT_THAT(cluster_.message("blue", "Programmed"),
+              HasSubstr("an IPRule that cannot be read may be the reason for what steers 10.96.0.1 now"));
+
+  cluster_.may_withdraw = cluster_.may_replace = true;  // It has gone.
+  cluster_.pass();
+  cluster_.settle_all();
+  cluster_.pass();
+  EXPECT_EQ(cluster_.server.configs.size(), 2U);
+  EXPECT_FALSE(cluster_.server.configs.contains("iprc-10-96-0-1")) << "the name is taken while the old one goes";
+  EXPECT_EQ(cluster_.server.configs.at("iprc-10-96-0-1-t120-p900").spec.table, 120U);
+}
+
+TEST_F(DecisionTest, fault_D10_what_was_withdrawn_does_not_come_back_beside_what_an_unread_IPRule_may_ask_for) {
+  settle();
+  cluster_.wishes.rule("narrow", {"203.0.113.5/32"}, 200, 1600);
+  cluster_.pass();
+  ASSERT_EQ(config().spec.state, api::ConfigState::absent);
+  cluster_.wishes.forget_rule("narrow");
+  cluster_.may_withdraw = cluster_.may_replace = false;
+  EXPECT_TRUE(cluster_.pass().configs.empty());
+  cluster_.may_withdraw = cluster_.may_replace = true;
+  cluster_.pass();
+  EXPECT_EQ(config().spec.state, api::ConfigState::present);
+}
+
 TEST_F(DecisionTest, what_the_server_refuses_is_said_and_what_was_published_before_is_not_taken_for_it) {
   settle();
   ASSERT_EQ(cluster_.condition("blue", "Programmed"), "True AllNodes");

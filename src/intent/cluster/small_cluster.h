@@ -120,6 +120,7 @@ class SmallCluster {
   std::vector<std::string> unread_configs;
   FailedWrites failed_writes;  // The server does not take them, so pass() leaves them out.
   bool may_withdraw = true;
+  bool may_replace = true;
   std::optional<api::Agent> agent;  // The active one.
 
   void add_node(const std::string& name, meta::Labels labels = {}) {
@@ -154,6 +155,7 @@ class SmallCluster {
                                       .unread_reports = unread_reports},
                            .agent = agent ? &*agent : nullptr,
                            .may_withdraw = may_withdraw,
+                           .may_replace = may_replace,
                            .fresh_token = "token",
                            .distrusted = {},
                            .failed_writes = failed_writes,
