@@ -66,6 +66,7 @@ class Decider {
   void decide_states() {
     out_.states = node_state_changes(
         cluster_.places, {.cluster_prefixes = cluster_prefixes(cluster_.places.nodes, settings_.cluster_cidrs),
+                          .may_change_prefixes = cluster_.agent != nullptr,
                           .fresh_token = cluster_.fresh_token,
                           .distrusted = cluster_.distrusted});
   }

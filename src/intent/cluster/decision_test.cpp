@@ -701,6 +701,18 @@ TEST_F(DecisionTest, nodes_that_should_run_an_agent_and_do_not_are_named) {
   EXPECT_THAT(cluster_.message("blue", "Programmed"), HasSubstr("; no agent on: tainted ("));
 }
 
+// Somebody deletes it and makes it anew, say: no node is to change its marks and change them back.
+TEST_F(DecisionTest, prefixes_that_an_Agent_adds_stay_while_there_is_none) {
+  cluster_.agent.emplace().spec.cluster_cidrs = {"10.244.0.0/16"};
+  settle();
+  const auto agent = std::exchange(cluster_.agent, std::nullopt);
+  EXPECT_TRUE(cluster_.pass().states.empty());
+  cluster_.agent = agent;
+  EXPECT_TRUE(cluster_.pass().states.empty());
+  cluster_.agent->spec.cluster_cidrs = {"10.245.0.0/16"};
+  EXPECT_EQ(cluster_.pass().states.size(), 2U) << "one that is there is obeyed";
+}
+
 TEST_F(DecisionTest, an_IPRule_that_fits_no_node_says_so) {
   rule().spec.node_selector.set("zone", "mars");
   cluster_.pass();

@@ -31,7 +31,7 @@ NodeStateWrite create(const api::Node& node, const NodeStateWishes& wishes, std:
 std::optional<NodeStateWrite> keep(const api::NodeState& have, const api::Node& node, const NodeStateWishes& wishes,
                                    std::size_t nodes) {
   api::NodeState right = have;
-  right.spec.cluster_prefixes = wishes.cluster_prefixes;
+  if (wishes.may_change_prefixes) right.spec.cluster_prefixes = wishes.cluster_prefixes;
   right.spec.nodes = about(have.spec.nodes, nodes);
   const bool is_distrusted = std::ranges::find(wishes.distrusted, have.meta.name) != wishes.distrusted.end();
   if (right.spec.token.empty() || is_distrusted) right.spec.token = wishes.fresh_token;

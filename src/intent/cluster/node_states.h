@@ -37,7 +37,8 @@ std::string_view text(NodeStateWrite::Step step);
 
 struct NodeStateWishes {
   std::vector<std::string> cluster_prefixes;
-  std::string fresh_token;              // For new reports, and for those whose numbers can no longer be believed.
+  bool may_change_prefixes = true;  // False: nobody says now what the administrator adds. Only new reports get them.
+  std::string fresh_token;          // For new reports, and for those whose numbers can no longer be believed.
   std::vector<std::string> distrusted;  // Names of those.
 };
 

@@ -134,6 +134,24 @@ TEST(NodeStates, prefixes_can_wait_and_what_a_node_is_to_answer_cannot) {
   EXPECT_FALSE(world.decide().at(0).can_wait);
 }
 
+TEST(NodeStates, while_nobody_says_what_is_added_to_them_prefixes_stay_and_all_else_follows) {
+  World world;
+  world.node("a", "uid-a");
+  world.pod_on("a");
+  world.pass();
+  world.node("b", "uid-b");
+  world.pod_on("b");
+  world.wishes = {
+      .cluster_prefixes = {"10.0.0.0/9"}, .may_change_prefixes = false, .fresh_token = "t2", .distrusted = {}};
+  EXPECT_EQ(world.pass(), Texts{"create b"});
+  EXPECT_EQ(world.state(0).spec.cluster_prefixes, Texts{"10.0.0.0/8"});
+  EXPECT_EQ(world.state(1).spec.cluster_prefixes, Texts{"10.0.0.0/9"}) << "those of nodes are better than none";
+  world.wishes.distrusted = {"a"};
+  EXPECT_EQ(world.pass(), Texts{"update a"});
+  EXPECT_EQ(world.state(1).spec.token, "t2");
+  EXPECT_EQ(world.state(1).spec.cluster_prefixes, Texts{"10.0.0.0/8"});
+}
+
 TEST(NodeStates, prefixes_follow_and_a_token_changes_only_where_it_must) {
   World world;
   world.node("a", "uid-a");
