@@ -192,12 +192,13 @@ Result<std::string> Client::list(const Resource& resource, const ListRequest& re
 }
 
 Result<std::string> Client::create(const Resource& resource, std::string_view ns, std::string object,
-                                   const Limit& limit) {
-  return body(kube::create(resource, ns, std::move(object), line_->actor.field_manager), limit);
+                                   const Limit& limit, UnknownFields unknown) {
+  return body(kube::create(resource, ns, std::move(object), line_->actor.field_manager, unknown), limit);
 }
 
-Result<std::string> Client::update(const Resource& resource, const Key& key, std::string object, const Limit& limit) {
-  return body(kube::update(resource, key, {}, std::move(object), line_->actor.field_manager), limit);
+Result<std::string> Client::update(const Resource& resource, const Key& key, std::string object, const Limit& limit,
+                                   UnknownFields unknown) {
+  return body(kube::update(resource, key, {}, std::move(object), line_->actor.field_manager, unknown), limit);
 }
 
 Result<std::string> Client::update_status(const Resource& resource, const Key& key, std::string object,

@@ -57,8 +57,10 @@ class Client {
 
   Result<std::string> get(const Resource& resource, const Key& key, const Limit& limit);
   Result<std::string> list(const Resource& resource, const ListRequest& request, const Limit& limit);
-  Result<std::string> create(const Resource& resource, std::string_view ns, std::string body, const Limit& limit);
-  Result<std::string> update(const Resource& resource, const Key& key, std::string body, const Limit& limit);
+  Result<std::string> create(const Resource& resource, std::string_view ns, std::string body, const Limit& limit,
+                             UnknownFields unknown = UnknownFields::dropped);
+  Result<std::string> update(const Resource& resource, const Key& key, std::string body, const Limit& limit,
+                             UnknownFields unknown = UnknownFields::dropped);
   Result<std::string> update_status(const Resource& resource, const Key& key, std::string body, const Limit& limit);
   // Server-side apply is by our one field manager: fields in the body become and stay ours.
   Result<std::string> patch(const Resource& resource, const Key& key, PatchType type, std::string body,

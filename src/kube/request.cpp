@@ -19,6 +19,9 @@ class Target {
   Target& add_unless_empty(std::string_view key, std::string_view value) {
     return value.empty() ? *this : add(key, value);
   }
+  Target& add(UnknownFields unknown) {
+    return unknown == UnknownFields::refused ? add("fieldValidation", "Strict") : *this;
+  }
   Target& add(const Selection& selection) {
     return add_unless_empty("labelSelector", selection.label_selector)
         .add_unless_empty("fieldSelector", selection.field_selector);
@@ -117,16 +120,17 @@ http::Request watch(const Resource& resource, const WatchRequest& request) {
   return reading(std::move(target), request.as_message);
 }
 
-http::Request create(const Resource& resource, std::string_view ns, std::string body, std::string_view manager) {
+http::Request create(const Resource& resource, std::string_view ns, std::string body, std::string_view manager,
+                     UnknownFields unknown) {
   Target target(resource.collection(ns));
-  target.add_unless_empty("fieldManager", manager);
+  target.add_unless_empty("fieldManager", manager).add(unknown);
   return writing("POST", std::move(target), "application/json", std::move(body));
 }
 
 http::Request update(const Resource& resource, const Key& key, std::string_view subresource, std::string body,
-                     std::string_view manager) {
+                     std::string_view manager, UnknownFields unknown) {
   Target target(resource.object(key, subresource));
-  target.add_unless_empty("fieldManager", manager);
+  target.add_unless_empty("fieldManager", manager).add(unknown);
   return writing("PUT", std::move(target), "application/json", std::move(body));
 }
 

@@ -46,14 +46,19 @@ struct Preconditions {
   std::string resource_version;
 };
 
+// What becomes of fields that the server's idea of the kind does not have: it leaves them out and takes the rest, or it
+// refuses the whole (from Kubernetes 1.25 on; older servers leave them out).
+enum class UnknownFields { dropped, refused };
+
 enum class Propagation { background, foreground, orphan };
 
 http::Request get(const Resource& resource, const Key& key, std::string_view subresource = {});
 http::Request list(const Resource& resource, const ListRequest& request);
 http::Request watch(const Resource& resource, const WatchRequest& request);
-http::Request create(const Resource& resource, std::string_view ns, std::string body, std::string_view manager);
+http::Request create(const Resource& resource, std::string_view ns, std::string body, std::string_view manager,
+                     UnknownFields unknown = UnknownFields::dropped);
 http::Request update(const Resource& resource, const Key& key, std::string_view subresource, std::string body,
-                     std::string_view manager);
+                     std::string_view manager, UnknownFields unknown = UnknownFields::dropped);
 http::Request patch(const Resource& resource, const Key& key, std::string_view subresource, PatchType type,
                     std::string body, std::string_view manager);
 http::Request remove(const Resource& resource, const Key& key, const Preconditions& preconditions,

@@ -66,6 +66,14 @@ TEST(Request, writes_name_their_manager_and_their_type) {
   EXPECT_EQ(create(kServices, "shop", "{}", "me").target, "/api/v1/namespaces/shop/services?fieldManager=me");
 }
 
+TEST(Request, a_server_that_would_drop_fields_is_asked_to_refuse_them) {
+  EXPECT_EQ(create(kNodes, "", "{}", "me", UnknownFields::refused).target,
+            "/api/v1/nodes?fieldManager=me&fieldValidation=Strict");
+  EXPECT_EQ(update(kNodes, {"", "a"}, "", "{}", "me", UnknownFields::refused).target,
+            "/api/v1/nodes/a?fieldManager=me&fieldValidation=Strict");
+  EXPECT_EQ(update(kNodes, {"", "a"}, "", "{}", "me").target, "/api/v1/nodes/a?fieldManager=me");
+}
+
 TEST(Request, a_delete_carries_its_preconditions) {
   const auto request = remove(kNodes, {"", "a"}, {.uid = "u", .resource_version = "5"}, Propagation::foreground);
   EXPECT_EQ(request.method, "DELETE");
