@@ -3,6 +3,21 @@
 #include "controller/resources.h"
 
 namespace controller {
+namespace {
+
+// An object without what an older kind lacks is not the one that was meant: nodes would do something else, and we would
+// not find it again, and make it once more.
+constexpr auto kWhole = kube::UnknownFields::refused;
+
+// A server says only what it does not know, and not that this is our kind in another version.
+kube::Result<std::string> with_cure(kube::Result<std::string> answer) {
+  if (answer || !answer.error().message().contains("strict decoding error")) return answer;
+  return std::unexpected(kube::Error(std::move(answer.error())
+                                         .within("the server would leave out what was written; apply the "
+                                                 "CustomResourceDefinitions of this version")));
+}
+
+}  // namespace
 
 base::Status ConfigWriter::write(const intent::Write& write, std::stop_token stop) {
   const auto configs = resource_of<api::IPRuleConfig>();
@@ -17,8 +32,9 @@ base::Status ConfigWriter::write(const intent::Write& write, std::stop_token sto
     return {};
   }
   const auto body = api::encode(write.object);
-  own_.note(TRY(write.step == intent::Write::Step::create ? client_.create(configs, "", body, limit)
-                                                          : client_.update(configs, key, body, limit)));
+  own_.note(
+      TRY(with_cure(write.step == intent::Write::Step::create ? client_.create(configs, "", body, limit, kWhole)
+                                                              : client_.update(configs, key, body, limit, kWhole))));
   return {};
 }
 

@@ -253,5 +253,39 @@ TEST_F(BadInput, fault_D10_a_word_of_a_later_version_withdraws_nothing) {
   must(cluster.kubectl({"apply", "-k", std::string(IPRULE_SOURCE_DIR) + "/config/crd"}));
 }
 
+// Those of the old project have the same names: who has both in one repository may apply them last.
+TEST_F(BadInput, fault_D11_what_an_older_kind_would_lose_is_not_written_until_the_kind_is_there) {
+  testbed::Cluster& cluster = testbed::shared_cluster();
+  const std::string mode = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/sourceMode";
+  must(cluster.kubectl({"patch", "crd", "ipruleconfigs.api.operator.brtrm.dev", "--type=json", "-p",
+                        fmt::format(R"([{{"op":"remove","path":"{}"}}])", mode)}));
+  const kube::Resource kind{std::string(api::kGroup), std::string(api::kVersion), "ipruleconfigs", false};
+  const std::string probe =
+      fmt::format(R"({{"apiVersion":"{}","kind":"IPRuleConfig","metadata":{{"name":"probe"}},)"
+                  R"("spec":{{"serviceIP":"10.96.9.9","table":7,"state":"present","sourceMode":"Reply"}}}})",
+                  api::kApiVersion);
+  ASSERT_TRUE(becomes("the older kind is in force", [&] {
+    const auto made = script_.client().create(kind, "", probe, soon());
+    if (made) must(script_.client().remove(kind, {"", "probe"}, {}, soon()));
+    return made && !made->contains("Reply");
+  }));
+
+  const std::size_t before = script_.configs().size();
+  script_.put_rule("replies", R"({"cidrs":["198.51.100.0/24"],"table":121,"source":{"modes":["Reply"]}})");
+  script_.put_service("replies", "198.51.100.7");
+  EXPECT_TRUE(becomes("told", [&] { return script_.condition("replies", "Programmed") == "False NotPublished"; }));
+  EXPECT_THAT(message("replies", "Programmed"), HasSubstr("apply the CustomResourceDefinitions of this version"));
+  EXPECT_THAT(message("replies", "Programmed"), HasSubstr("spec.sourceMode"));
+  EXPECT_EQ(script_.configs().size(), before) << "and not made again and again";
+
+  must(cluster.kubectl({"apply", "-k", std::string(IPRULE_SOURCE_DIR) + "/config/crd"}));
+  EXPECT_TRUE(becomes("published", [&] {
+    return std::ranges::any_of(script_.configs(), [](const api::IPRuleConfig& config) {
+      return config.spec.service_ip == "198.51.100.7" && config.spec.source_mode == api::SourceMode::reply;
+    });
+  }));
+  EXPECT_EQ(script_.configs().size(), before + 1);
+}
+
 }  // namespace
 }  // namespace controller_test
