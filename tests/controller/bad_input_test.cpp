@@ -254,7 +254,7 @@ TEST_F(BadInput, fault_D10_a_word_of_a_later_version_withdraws_nothing) {
 }
 
 // Those of the old project have the same names: who has both in one repository may apply them last.
-TEST_F(BadInput, fault_D11_what_an_older_kind_would_lose_is_not_written_until_the_kind_is_there) {
+TEST_F(BadInput, fault_D10_what_an_older_kind_would_lose_is_not_written_until_the_kind_is_there) {
   testbed::Cluster& cluster = testbed::shared_cluster();
   const std::string mode = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/sourceMode";
   must(cluster.kubectl({"patch", "crd", "ipruleconfigs.api.operator.brtrm.dev", "--type=json", "-p",

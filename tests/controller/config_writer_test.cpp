@@ -37,7 +37,7 @@ TEST(ConfigWriterTest, D18_what_was_decided_before_the_object_changed_is_refused
   EXPECT_FALSE(script.config(made.meta.name));
 }
 
-TEST(ConfigWriterTest, fault_D11_a_change_of_which_an_older_kind_would_lose_a_part_is_refused) {
+TEST(ConfigWriterTest, fault_D10_a_change_of_which_an_older_kind_would_lose_a_part_is_refused) {
   ClusterScript script;
   testbed::Cluster& cluster = testbed::shared_cluster();
   controller::ConfigWriter writer(script.client(), script.client(), std::chrono::seconds(30));
