@@ -66,6 +66,14 @@ TEST(RequestReader, what_stands_around_chunks_has_a_limit_in_pieces_of_any_size)
   }
 }
 
+// Beast counts a line in 16 bits, and throws for one that they do not count.
+TEST(RequestReader, a_line_of_64_kib_is_refused_though_the_limit_is_larger) {
+  RequestReader reader({.header_bytes = 1U << 20U, .body_bytes = 1000});
+  boost::beast::error_code failure;
+  (void)reader.put("GET / HTTP/1.1\r\nX: " + std::string(65'534, 'x') + "\r\n\r\n", failure);
+  EXPECT_EQ(refusal(failure).status, 431) << failure.message();
+}
+
 // Lines end in CR LF and nothing else, and who says two lengths has one meant for somebody else (RFC 9112, 2.2
 // and 6.3).
 TEST(RequestReader, what_two_servers_could_read_in_two_ways_is_refused) {

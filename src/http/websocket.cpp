@@ -163,7 +163,7 @@ base::Result<std::variant<WebSocket, Response>> WebSocket::open(const Place& pla
                                                                 std::string_view protocols, base::TimePoint deadline,
                                                                 const std::stop_token& stop) {
   if (!is_one_line(request)) return fail(Fault::invalid, "a line break in the request's path or headers");
-  const runtime::NoPipeSignal guard;  // For reads, too: where TLS has something to say to what came, it says it then.
+  const runtime::NoPipeSignal guard;  // For its handshake, too.
   Waiting waiting(deadline, stop);
   Wire wire = TRY(connect(place, waiting));
   const auto nonce = random_bytes<16>();
@@ -194,7 +194,7 @@ base::Status WebSocket::send(std::string_view message, base::TimePoint deadline,
 }
 
 base::Result<std::optional<std::string>> WebSocket::receive(base::TimePoint deadline, const std::stop_token& stop) {
-  const runtime::NoPipeSignal guard;
+  const runtime::NoPipeSignal guard;  // TLS answers some of what it reads.
   Waiting waiting(deadline, stop);
   std::string message;
   for (;;) {
