@@ -393,9 +393,10 @@ void ScriptedServer::run(std::stop_token stop) {
   sigset_t all;
   sigfillset(&all);
   ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
-  while (!stop.stop_requested()) {
+  for (;;) {
     eventfd_t ignored = 0;
     ::eventfd_read(wake_.get(), &ignored);
+    if (stop.stop_requested()) break;  // Behind the read, which may have taken the ring for it.
     do_posted();
     accept();
     std::vector<pollfd> fds = {{wake_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
