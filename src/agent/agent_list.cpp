@@ -1,5 +1,9 @@
 #include "agent/agent_list.h"
 
+#include <string>
+
+#include <fmt/format.h>
+
 #include "json/reader.h"
 #include "kube/watch.h"
 
@@ -8,7 +12,8 @@ namespace agent {
 base::Result<AgentList> decode_agent_list(std::string_view body) {
   json::Reader reader;
   const auto list = TRY(reader.parse(body));
-  if (TRY(list["kind"].string()) != "AgentList") return list["kind"].fail("expected AgentList");
+  const std::string wanted = fmt::format("{}List", api::Agent::kKind);
+  if (TRY(list["kind"].string()) != wanted) return list["kind"].fail("expected " + wanted);
   const auto meta = list["metadata"];
   if (!TRY(meta["continue"].string_or("")).empty()) return meta["continue"].fail("not the whole list");
   const auto version = TRY(meta["resourceVersion"].string());

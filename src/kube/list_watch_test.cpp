@@ -170,7 +170,7 @@ TEST_F(Steps, A6_about_once_an_hour_a_renewed_watch_brings_the_whole_state) {
 
 TEST_F(Steps, A6_where_lists_come_in_pages_only_so_does_the_one_about_once_an_hour) {
   ask_for_second_list();
-  for (const std::uint64_t version : {7, 17, 27}) {
+  for (const std::uint64_t version : {7U, 17U, 27U}) {
     const auto list = next<ListWatch::Watch>().request;
     EXPECT_TRUE(list.initial) << "a refusal does not hold for ever";
     steps_.failed(status(422, "Invalid"), now_);
