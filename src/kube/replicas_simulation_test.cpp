@@ -26,11 +26,11 @@ namespace {
 
 constexpr unsigned kReplicas = 3;
 constexpr int kWorkers = 2;
-constexpr double kTroubled = 200;  // Seconds in which all goes wrong that can,
+constexpr double kTroubled = 120;  // Seconds in which all goes wrong that can,
 constexpr double kRecovery = 200;  // in which it must come right, as back-off may have grown to a minute by then,
 constexpr double kAtRest = 60;     // and in which nothing is written.
 constexpr double kPatience = 5;    // For the answer to a write.
-constexpr base::Duration kEcho = std::chrono::milliseconds(50);  // Until the view is looked at for it once more.
+constexpr base::Duration kEcho = std::chrono::seconds(1);  // Until the view is looked at for it once more.
 
 base::TimePoint at(double seconds) {
   return base::TimePoint(std::chrono::duration_cast<base::Duration>(std::chrono::duration<double>(1000 + seconds)));
@@ -193,7 +193,7 @@ class Replicas {
     notice(who, who->wishes, who->seen_wishes);
     notice(who, who->copies, who->seen_copies);
     work(who);
-    at_time(who, due, world_.draw(0.001, 1), [this, who, &follower] { follow(who, follower); });
+    at_time(who, due, world_.draw(0.001, is_healed_ ? 10 : 2), [this, who, &follower] { follow(who, follower); });
   }
   void notice(const Who& who, const SimulatedFollower& follower, SimulatedFollower::Shown& seen) {
     const auto latest = follower.latest();
@@ -350,7 +350,7 @@ TEST(Replicas, whatever_goes_wrong_each_wish_has_its_copy_and_then_nothing_is_wr
     two_led += replicas.two_led();
   }
   if (seeds.last - seeds.first < 99) return;
-  EXPECT_GT(written, 5'000);  // The schedules were worth running.
+  EXPECT_GT(written, 2'000);  // The schedules were worth running.
   EXPECT_GT(refused, 100);
   EXPECT_GT(crashes, 500);
   EXPECT_GT(two_led, 10);
