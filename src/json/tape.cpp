@@ -150,8 +150,8 @@ base::Status Tape::write_value(const MessageFields& fields, const Field& field) 
 }
 
 base::Status Tape::write_entry(std::string_view entry) {
-  std::string_view key;
-  std::string_view value;
+  std::string_view key = "";  // One that is left out is empty, and is copied from somewhere.
+  std::string_view value = "";
   MessageFields fields(entry);
   while (fields.next()) {
     if (!fields.has_bytes()) return fail(Fault::invalid, "not a valid message");
