@@ -195,8 +195,11 @@ base::Result<ExecCredential> decode_exec_credential(std::string_view answer, std
     return status.fail("clientCertificateData and clientKeyData come together or not at all");
   }
   if (out.token.empty() && out.certificate.empty()) return status.fail("neither a token nor a certificate");
-  if (const auto expires = TRY(status["expirationTimestamp"].string_or("")); !expires.empty()) {
-    out.expires = TRY(base::within(status["expirationTimestamp"].path(), meta::parse_time(expires)));
+  const auto expiration = status["expirationTimestamp"];
+  if (const auto expires = TRY(expiration.string_or("")); !expires.empty()) {
+    const auto time = meta::parse_time(expires);
+    if (!time) return expiration.fail("expected a time, such as 2026-01-31T10:00:00Z");  // A token may stand there.
+    out.expires = *time;
   }
   return out;
 }

@@ -85,6 +85,8 @@ TEST(ExecCredentialTest, what_it_says_is_checked_and_never_shown) {
   EXPECT_EQ(with_status(R"({"token":"secret","clientKeyData":"k"})"),
             "status: clientCertificateData and clientKeyData come together or not at all");
   EXPECT_EQ(with_status(R"({"token":"secret","expirationTimestamp":"soon"})").find("secret"), std::string::npos);
+  EXPECT_EQ(with_status(R"({"token":"t","expirationTimestamp":"secret"})"),
+            "status.expirationTimestamp: expected a time, such as 2026-01-31T10:00:00Z");
   EXPECT_EQ(with_status(R"({"token":"secret"})"), "taken");
 }
 
